@@ -1,0 +1,231 @@
+"""Canonical JSON: the one text of a value that every hash is taken over, and the reader that goes with it.
+
+Rules (ECMA-262 JSON, RFC 8259, observed on a reference implementation):
+- Reading takes strict UTF-8 without a byte-order mark; white space is space, tab, LF and CR; NaN,
+  Infinity, comments, trailing commas and raw control characters are refused.
+- Every number is a 64-bit float. One that is integral and exact comes back as int, any other as float.
+- A repeated key: the last one wins, at the place of the first. `strict_json.loads_unique` refuses instead.
+- At most MAX_DEPTH levels of nesting and MAX_BYTES of text, else a typed error; never RecursionError.
+- Canonical text has no white space; keys in `ecmascript.object_order`; numbers by
+  `ecmascript.number_text`, non-finite ones as null; only `"`, `\\`, U+0000..U+001F and lone surrogates are
+  escaped.
+- Printed documents (`pretty_json`) have two spaces a level, insertion order and a final LF.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from json.encoder import encode_basestring as _quote
+
+from .ecmascript import as_float, join_surrogates, number_text, object_order
+from .errors import EvalsError, UnsupportedValue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+MAX_DEPTH = 512
+MAX_BYTES = 256 * 1024 * 1024
+
+_EXACT = 2**53
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def _number(text: str) -> int | float:
+    if len(text) < 16:
+        return int(text)
+    value = float(text)
+    return int(value) if -_EXACT <= value <= _EXACT else value
+
+
+def _real(text: str) -> int | float:
+    value = float(text)
+    return int(value) if -_EXACT <= value <= _EXACT and value.is_integer() else value
+
+
+def _refuse_constant(text: str) -> object:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _decoder(pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_int=_number, parse_float=_real, parse_constant=_refuse_constant, object_pairs_hook=pairs_hook
+    )
+
+
+_LAST_KEY_WINS = _decoder()
+
+
+def loads(source: bytes | str) -> Any:
+    """The value of a JSON text; a repeated key keeps its last value.
+
+    Raises EvalsError `json.invalid` (details `line` and `column`, from 1), `json.too_deep` or
+    `json.too_large`.
+    """
+    return _parse(_LAST_KEY_WINS, decode_utf8(source))
+
+
+def decode_utf8(source: bytes | str) -> str:
+    """The text of `source`, within MAX_BYTES and strict UTF-8 (code `json.invalid`, `json.too_large`)."""
+    if len(source) > MAX_BYTES:
+        raise EvalsError("json.too_large", f"the document is larger than {MAX_BYTES} bytes")
+    if isinstance(source, str):
+        return source
+    try:
+        return bytes(source).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        column = error.start - source.rfind(b"\n", 0, error.start)
+        raise EvalsError(
+            "json.invalid",
+            f"line {line}, byte {column}: not valid UTF-8",
+            {"line": line, "column": column},
+        ) from None
+
+
+def _parse(decoder: json.JSONDecoder, text: str) -> Any:
+    _check_depth(text)
+    try:
+        return decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise EvalsError(
+            "json.invalid",
+            f"line {error.lineno}, column {error.colno}: {_reason(error)}",
+            {"line": error.lineno, "column": error.colno},
+        ) from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        raise EvalsError("json.invalid", str(error), {"line": None, "column": None}) from None
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    if error.pos == 0 and error.doc[:1] == "\ufeff":
+        return "a byte-order mark is not JSON; save the file without one"
+    return error.msg[:1].lower() + error.msg[1:]
+
+
+def _too_deep() -> EvalsError:
+    return EvalsError("json.too_deep", f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _check_depth(text: str) -> None:
+    # The number of opening brackets bounds the depth, so nearly every text is cleared by two counts.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for match in _BRACKET_OR_STRING.finditer(text):
+        mark = text[match.start()]
+        if mark in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise _too_deep()
+        elif mark != '"':
+            depth -= 1
+
+
+def quote(text: str) -> str:
+    """A string as canonical JSON prints it, quotes included."""
+    if _SURROGATE.search(text) is None:
+        return _quote(text)
+    joined = join_surrogates(text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", _quote(joined))
+
+
+def canonical_json(value: object) -> str:
+    """The canonical text of `value` (None, bool, int, float, str, list, tuple, dict with str keys).
+
+    Raises UnsupportedValue (`json.unsupported_value`, also a ValueError) for other types, other keys and
+    cycles, and EvalsError `json.too_deep`.
+    """
+    return _text(value, MAX_DEPTH, ())
+
+
+def _text(value: object, room: int, parents: tuple[int, ...]) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, dict):
+        parents = _enter(value, room, parents)
+        pairs = [f"{quote(key)}:{_text(value[key], room - 1, parents)}" for key in _ordered(value)]
+        return "{" + ",".join(pairs) + "}"
+    if isinstance(value, (list, tuple)):
+        parents = _enter(value, room, parents)
+        return "[" + ",".join([_text(item, room - 1, parents) for item in value]) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        number = as_float(value)
+        return number_text(value) if number - number == 0 else "null"
+    raise UnsupportedValue(f"a value of type {type(value).__name__} is not JSON")
+
+
+def _enter(value: object, room: int, parents: tuple[int, ...]) -> tuple[int, ...]:
+    if room <= 0:
+        raise _cycle_or_depth(value, parents)
+    if id(value) in parents:
+        raise UnsupportedValue("a value contains itself")
+    return (*parents, id(value))
+
+
+def _cycle_or_depth(value: object, parents: tuple[int, ...]) -> EvalsError:
+    if id(value) in parents:
+        return UnsupportedValue("a value contains itself")
+    return _too_deep()
+
+
+def _ordered(value: dict[Any, object]) -> list[str]:
+    for key in value:
+        if not isinstance(key, str):
+            raise UnsupportedValue(f"an object key of type {type(key).__name__} is not JSON; keys are str")
+    return object_order(value)
+
+
+def canonical_bytes(value: object) -> bytes:
+    """The canonical text of `value` in UTF-8, without a line feed; errors as `canonical_json`."""
+    return canonical_json(value).encode("utf-8")
+
+
+def sha256_hex(data: bytes | str) -> str:
+    """SHA-256 of bytes, or of a text's UTF-8, in lower-case hex.
+
+    A lone surrogate in the text counts as U+FFFD, as encoders of the web platform have it.
+    """
+    if isinstance(data, str):
+        data = _SURROGATE.sub("\ufffd", join_surrogates(data)).encode("utf-8")
+    return hashlib.sha256(data).hexdigest()
+
+
+def hash_value(value: object) -> str:
+    """SHA-256 over the canonical JSON of `value`, lower-case hex; errors as `canonical_json`."""
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+def pretty_json(value: object) -> str:
+    """`value` as commands print it: two spaces a level, keys as inserted, final LF; errors as `canonical_json`."""
+    return _pretty(value, "\n", MAX_DEPTH, ()) + "\n"
+
+
+def _pretty(value: object, margin: str, room: int, parents: tuple[int, ...]) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    deeper = margin + "  "
+    if isinstance(value, dict):
+        parents = _enter(value, room, parents)
+        _ordered(value)
+        items = [f"{quote(key)}: {_pretty(item, deeper, room - 1, parents)}" for key, item in value.items()]
+        return "{" + deeper + ("," + deeper).join(items) + margin + "}" if items else "{}"
+    if isinstance(value, (list, tuple)):
+        parents = _enter(value, room, parents)
+        items = [_pretty(item, deeper, room - 1, parents) for item in value]
+        return "[" + deeper + ("," + deeper).join(items) + margin + "]" if items else "[]"
+    return _scalar(value)
