@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-MAX_DEPTH = 512
+# One interpreter frame a level, well inside the default recursion limit of 1,000.
+MAX_DEPTH = 384
 MAX_BYTES = 256 * 1024 * 1024
 
 _EXACT = 2**53
@@ -51,13 +52,14 @@ def _refuse_constant(text: str) -> object:
     raise ValueError(f"{text} is not JSON")
 
 
-def _decoder(pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> json.JSONDecoder:
+def decoder(pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> json.JSONDecoder:
+    """A reader with ECMAScript's numbers; `pairs_hook` may judge the members of each object."""
     return json.JSONDecoder(
         parse_int=_number, parse_float=_real, parse_constant=_refuse_constant, object_pairs_hook=pairs_hook
     )
 
 
-_LAST_KEY_WINS = _decoder()
+_LAST_KEY_WINS = decoder()
 
 
 def loads(source: bytes | str) -> Any:
@@ -66,7 +68,7 @@ def loads(source: bytes | str) -> Any:
     Raises EvalsError `json.invalid` (details `line` and `column`, from 1), `json.too_deep` or
     `json.too_large`.
     """
-    return _parse(_LAST_KEY_WINS, decode_utf8(source))
+    return parse(_LAST_KEY_WINS, decode_utf8(source))
 
 
 def decode_utf8(source: bytes | str) -> str:
@@ -87,10 +89,11 @@ def decode_utf8(source: bytes | str) -> str:
         ) from None
 
 
-def _parse(decoder: json.JSONDecoder, text: str) -> Any:
+def parse(reader: json.JSONDecoder, text: str) -> Any:
+    """The value that `reader` finds in `text`; errors as `loads`."""
     _check_depth(text)
     try:
-        return decoder.decode(text)
+        return reader.decode(text)
     except json.JSONDecodeError as error:
         raise EvalsError(
             "json.invalid",
@@ -130,7 +133,7 @@ def _check_depth(text: str) -> None:
 
 def quote(text: str) -> str:
     """A string as canonical JSON prints it, quotes included."""
-    if _SURROGATE.search(text) is None:
+    if text.isascii() or _SURROGATE.search(text) is None:
         return _quote(text)
     joined = join_surrogates(text)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", _quote(joined))
@@ -142,19 +145,27 @@ def canonical_json(value: object) -> str:
     Raises UnsupportedValue (`json.unsupported_value`, also a ValueError) for other types, other keys and
     cycles, and EvalsError `json.too_deep`.
     """
-    return _text(value, MAX_DEPTH, ())
+    try:
+        return _text(value, MAX_DEPTH, ())
+    except RecursionError:
+        raise _too_deep() from None
 
 
 def _text(value: object, room: int, parents: tuple[int, ...]) -> str:
+    # Plain loops: before Python 3.12 a comprehension is a frame of its own and would halve the depth.
     if isinstance(value, str):
         return quote(value)
+    items = []
     if isinstance(value, dict):
         parents = _enter(value, room, parents)
-        pairs = [f"{quote(key)}:{_text(value[key], room - 1, parents)}" for key in _ordered(value)]
-        return "{" + ",".join(pairs) + "}"
+        for key in _ordered(value):
+            items.append(f"{quote(key)}:{_text(value[key], room - 1, parents)}")
+        return "{" + ",".join(items) + "}"
     if isinstance(value, (list, tuple)):
         parents = _enter(value, room, parents)
-        return "[" + ",".join([_text(item, room - 1, parents) for item in value]) + "]"
+        for item in value:
+            items.append(_text(item, room - 1, parents))
+        return "[" + ",".join(items) + "]"
     return _scalar(value)
 
 
@@ -212,20 +223,26 @@ def hash_value(value: object) -> str:
 
 def pretty_json(value: object) -> str:
     """`value` as commands print it: two spaces a level, keys as inserted, final LF; errors as `canonical_json`."""
-    return _pretty(value, "\n", MAX_DEPTH, ()) + "\n"
+    try:
+        return _pretty(value, "\n", MAX_DEPTH, ()) + "\n"
+    except RecursionError:
+        raise _too_deep() from None
 
 
 def _pretty(value: object, margin: str, room: int, parents: tuple[int, ...]) -> str:
     if isinstance(value, str):
         return quote(value)
     deeper = margin + "  "
+    items = []
     if isinstance(value, dict):
         parents = _enter(value, room, parents)
         _ordered(value)
-        items = [f"{quote(key)}: {_pretty(item, deeper, room - 1, parents)}" for key, item in value.items()]
-        return "{" + deeper + ("," + deeper).join(items) + margin + "}" if items else "{}"
+        for key, item in value.items():
+            items.append(f"{deeper}{quote(key)}: {_pretty(item, deeper, room - 1, parents)}")
+        return "{" + ",".join(items) + margin + "}" if items else "{}"
     if isinstance(value, (list, tuple)):
         parents = _enter(value, room, parents)
-        items = [_pretty(item, deeper, room - 1, parents) for item in value]
-        return "[" + deeper + ("," + deeper).join(items) + margin + "]" if items else "[]"
+        for item in value:
+            items.append(deeper + _pretty(item, deeper, room - 1, parents))
+        return "[" + ",".join(items) + margin + "]" if items else "[]"
     return _scalar(value)

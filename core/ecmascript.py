@@ -86,12 +86,11 @@ def is_array_index(key: str) -> bool:
 def object_order(keys: Iterable[str]) -> list[str]:
     """`keys` in the order of canonical text: array indices by value, then the rest by UTF-16 code unit."""
     named = sorted(keys)
-    if not any(key[:1] in _DIGITS for key in named):
-        # Code point order differs from code unit order only where some character is above the surrogates.
-        return named if not named or max(map(max, filter(None, named)), default="") < "\ud800" else sorted(named, key=utf16_key)
-    indices = [key for key in named if is_array_index(key)]
-    others = [key for key in named if not is_array_index(key)]
-    return sorted(indices, key=int) + sorted(others, key=utf16_key)
+    if any(key[:1] in _DIGITS for key in named):
+        indices = [key for key in named if is_array_index(key)]
+        others = [key for key in named if not is_array_index(key)]
+        return sorted(indices, key=int) + sorted(others, key=utf16_key)
+    return named if "".join(named).isascii() else sorted(named, key=utf16_key)
 
 
 def join_surrogates(text: str) -> str:

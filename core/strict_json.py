@@ -6,7 +6,7 @@ cases, suites and packets refuse it and say where it stands. Everything else is 
 
 from __future__ import annotations
 
-from .canonical import _decoder, _parse, decode_utf8
+from .canonical import decode_utf8, decoder, parse
 from .errors import EvalsError
 
 TYPE_CHECKING = False
@@ -20,21 +20,13 @@ class _Repeated(dict[str, "Any"]):
     key = ""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) == len(pairs):
-        return value
-    seen: set[str] = set()
-    marked = _Repeated(value)
-    for key, _ in pairs:
-        if key in seen:
+def _repeated(pairs: list[tuple[str, Any]]) -> _Repeated:
+    marked = _Repeated()
+    for key, value in pairs:
+        if key in marked and not marked.key:
             marked.key = key
-            break
-        seen.add(key)
+        marked[key] = value
     return marked
-
-
-_UNIQUE_KEYS = _decoder(_unique)
 
 
 def loads_unique(source: bytes | str) -> Any:
@@ -43,8 +35,18 @@ def loads_unique(source: bytes | str) -> Any:
     Raises EvalsError `json.repeated_key` (details `key` and `path`, as `$.a[0].b`) besides the errors of
     `canonical.loads`.
     """
-    value = _parse(_UNIQUE_KEYS, decode_utf8(source))
-    found = _find_repeated(value, "$")
+    found_any = False
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal found_any
+        value = dict(pairs)
+        if len(value) == len(pairs):
+            return value
+        found_any = True
+        return _repeated(pairs)
+
+    value = parse(decoder(unique), decode_utf8(source))
+    found = _find_repeated(value, "$") if found_any else None
     if found is not None:
         key, path = found
         raise EvalsError("json.repeated_key", f"{path}: the key is written twice", {"key": key, "path": path})
