@@ -1,4 +1,4 @@
-"""Canonical JSON: the one text of a value that every hash is taken over, and the reader that goes with it.
+r"""Canonical JSON: the one text of a value that every hash is taken over, and the reader that goes with it.
 
 Rules (ECMA-262 JSON, RFC 8259, observed on a reference implementation):
 - Reading takes strict UTF-8 without a byte-order mark; white space is space, tab, LF and CR; NaN,
@@ -7,7 +7,7 @@ Rules (ECMA-262 JSON, RFC 8259, observed on a reference implementation):
 - A repeated key: the last one wins, at the place of the first. `strict_json.loads_unique` refuses instead.
 - At most MAX_DEPTH levels of nesting and MAX_BYTES of text, else a typed error; never RecursionError.
 - Canonical text has no white space; keys in `ecmascript.object_order`; numbers by
-  `ecmascript.number_text`, non-finite ones as null; only `"`, `\\`, U+0000..U+001F and lone surrogates are
+  `ecmascript.number_text`, non-finite ones as null; only `"`, `\`, U+0000..U+001F and lone surrogates are
   escaped.
 - Printed documents (`pretty_json`) have two spaces a level, insertion order and a final LF.
 """
@@ -222,7 +222,10 @@ def hash_value(value: object) -> str:
 
 
 def pretty_json(value: object) -> str:
-    """`value` as commands print it: two spaces a level, keys as inserted, final LF; errors as `canonical_json`."""
+    """`value` as commands print it: two spaces a level, keys as inserted, final LF.
+
+    Errors as `canonical_json`.
+    """
     try:
         return _pretty(value, "\n", MAX_DEPTH, ()) + "\n"
     except RecursionError:

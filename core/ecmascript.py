@@ -1,11 +1,11 @@
-"""ECMAScript's text rules that hashes depend on: number layout, key order, code units, white space.
+r"""ECMAScript's text rules that hashes depend on: number layout, key order, code units, white space.
 
 Rules (ECMA-262):
 - A number prints as `Number::toString`: the shortest digits that read back as the same 64-bit float, plain
   for 1e-6 <= |x| < 1e21, else with an exponent that has a sign and no padding; -0 prints as 0.
 - Object keys: array indices (0 to 4294967294, no sign, no leading zero) in numeric order, then all others
   by UTF-16 code unit.
-- White space is what `trim` and `\\s` take: Unicode space separators, tab, LF, VT, FF, CR, U+2028, U+2029
+- White space is what `trim` and `\s` take: Unicode space separators, tab, LF, VT, FF, CR, U+2028, U+2029
   and U+FEFF, but neither U+001C..U+001F nor U+0085.
 """
 

@@ -11,6 +11,7 @@ Rules:
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -37,7 +38,7 @@ _NOT_A_FILE = (errno.EISDIR, errno.ENXIO, errno.ELOOP, errno.ENODEV)
 
 
 def shown(name: object) -> str:
-    """A name for people: control, format and unpaired characters escaped, so that no name steers a terminal."""
+    """A name for people: what does not print is escaped, so that no name can steer a terminal."""
     text = os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(name)
     if text.isascii() and text.isprintable():
         return text
@@ -59,6 +60,11 @@ def system_error(error: OSError, path: object, doing: str = "read") -> FileError
     if error.errno in _NOT_A_FILE:
         return FileError("file.not_regular", f"{name}: not a regular file", details)
     return FileError("file.unreadable", f"{name}: cannot be read ({reason})", details)
+
+
+def _refused(code: str, path: object, reason: str) -> FileError:
+    name = shown(path)
+    return FileError(code, f"{name}: {reason}", {"path": name, "errno": None})
 
 
 def open_regular(path: str | os.PathLike[str], *, follow_symlinks: bool = True) -> int:
@@ -84,18 +90,14 @@ def checked_regular(descriptor: int, path: object) -> int:
         raise system_error(error, path) from error
     if not regular:
         close_quietly(descriptor)
-        raise FileError(
-            "file.not_regular", f"{shown(path)}: not a regular file", {"path": shown(path), "errno": None}
-        )
+        raise _refused("file.not_regular", path, "not a regular file")
     return descriptor
 
 
 def close_quietly(descriptor: int) -> None:
     """Close a descriptor whose content no longer matters; a failure changes nothing that was decided."""
-    try:
+    with contextlib.suppress(OSError):
         os.close(descriptor)
-    except OSError:
-        pass
 
 
 def read_chunks(descriptor: int, size: int = CHUNK) -> Iterator[bytes]:
@@ -115,11 +117,7 @@ def read_all(descriptor: int, path: object, limit: int | None = None) -> bytes:
         for chunk in read_chunks(descriptor):
             size += len(chunk)
             if limit is not None and size > limit:
-                raise FileError(
-                    "file.too_large",
-                    f"{shown(path)}: larger than the limit of {limit} bytes",
-                    {"path": shown(path), "errno": None},
-                )
+                raise _refused("file.too_large", path, f"larger than the limit of {limit} bytes")
             pieces.append(chunk)
     except OSError as error:
         raise system_error(error, path) from error
@@ -162,9 +160,7 @@ def write_all(descriptor: int, data: bytes) -> None:
     while view:
         written = os.write(descriptor, view)
         if written <= 0:
-            raise FileError(
-                "file.write_failed", "the system took no bytes of a write", {"path": None, "errno": None}
-            )
+            raise FileError("file.write_failed", "the system took no bytes of a write")
         view = view[written:]
 
 
@@ -234,7 +230,5 @@ def _write_new(path: str, data: bytes, mode: int) -> None:
 
 
 def _remove_quietly(path: str) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass

@@ -5,7 +5,7 @@ Rules:
   `THH:mm`, `:ss`, a fraction of any length, and `Z` or `±HH:mm`. The day must exist. `24:00:00` is the end
   of its day. Nothing else that an engine happens to parse is accepted.
 - Written: `YYYY-MM-DDTHH:mm:ss.sssZ`; years outside 0..9999 as `±YYYYYY`.
-- A clock is a callable that gives a datetime (a naive one is UTC) or such a text; the default is the system's.
+- A clock is a callable that gives a datetime (a naive one is UTC) or such a text; by default, the system's.
 """
 
 from __future__ import annotations
