@@ -1,0 +1,106 @@
+"""The one place that runs jsonschema: does a document fit the schema of its name?
+
+Rules:
+- `problems` lists every finding in document order, each as `$.path: what was found; what is expected`.
+  At most MAX_PROBLEMS are listed, and a last line then says so.
+- jsonschema is imported when the first document is checked, and each schema is compiled once per process.
+- A schema may refer to a sibling by file name (`assertion-result.schema.json`); nothing is ever fetched.
+- No document makes this raise: one that is nested too deeply to be checked is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import islice
+
+from ..core.errors import EvalsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+BASE = "https://evals.example/schemas/"
+SUFFIX = ".schema.json"
+MAX_PROBLEMS = 100
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_compiled: dict[str, Any] = {}
+
+
+def schema_names() -> list[str]:
+    """The names of every schema of this package, sorted."""
+    return sorted(name[: -len(SUFFIX)] for name in os.listdir(_FOLDER) if name.endswith(SUFFIX))
+
+
+def schema_text(name: str) -> str:
+    """The JSON text of the schema `name`.
+
+    Raises EvalsError `schema.unknown` (details `name`, `supported`).
+    """
+    names = schema_names()
+    if name not in names:
+        shown = name.encode("unicode_escape").decode("ascii")
+        raise EvalsError(
+            "schema.unknown",
+            f"{shown}: there is no schema of this name; there are {', '.join(names)}",
+            {"name": name, "supported": names},
+        )
+    with open(os.path.join(_FOLDER, name + SUFFIX), encoding="utf-8") as file:
+        return file.read()
+
+
+def problems(name: str, document: object) -> list[str]:
+    """What keeps `document` from fitting the schema `name`; empty means that it fits.
+
+    Raises EvalsError `schema.unknown` for a name that no schema has.
+    """
+    validator = _validator(name)
+    try:
+        findings = list(islice(validator.iter_errors(document), MAX_PROBLEMS + 1))
+    except RecursionError:
+        return ["$: nested too deeply to be checked; expected a flatter document"]
+    # In document order: an array's tenth item after its second, however the numbers sort as text.
+    findings.sort(key=lambda finding: ([_sort_key(step) for step in finding.absolute_path], finding.message))
+    lines = [f"{_path(finding.absolute_path)}: {finding.message}" for finding in findings[:MAX_PROBLEMS]]
+    if len(findings) > MAX_PROBLEMS:
+        lines.append(f"$: more than {MAX_PROBLEMS} problems; only {MAX_PROBLEMS} of them are listed")
+    return lines
+
+
+def _sort_key(step: str | int) -> tuple[int, int, str]:
+    return (0, step, "") if isinstance(step, int) else (1, 0, step)
+
+
+def _path(steps: Iterable[str | int]) -> str:
+    return "$" + "".join(_step(step) for step in steps)
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if step.isascii() and step.replace("_", "a").replace("-", "a").isalnum():
+        return f".{step}"
+    return f"[{step[:80]!a}]"
+
+
+def _validator(name: str) -> Any:
+    validator = _compiled.get(name)
+    if validator is None:
+        validator = _compiled[name] = _compile(name)
+    return validator
+
+
+def _compile(name: str) -> Any:
+    schema = json.loads(schema_text(name))
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    from .keywords import VALIDATOR
+
+    def sibling(uri: str) -> Any:
+        return DRAFT202012.create_resource(json.loads(schema_text(uri.removeprefix(BASE).removesuffix(SUFFIX))))
+
+    registry: Registry[Any] = Registry(retrieve=sibling)
+    return VALIDATOR(schema, registry=registry)
