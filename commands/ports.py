@@ -11,16 +11,28 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..core.documents import Documents
 
 
 def documents() -> Documents:
     """Give core the reader and the judge of documents (JSON or TOML, the installed schemas)."""
     from ..core.documents import Documents
-    from ..core.strict_json import loads_unique
-    from ..schemas.documents import parse_document, problems
+    from ..schemas.validator import problems
 
-    return Documents(parse=lambda name, raw: parse_document(name, raw, loads_unique), problems=problems)
+    return Documents(parse=parse_document, problems=problems)
+
+
+def parse_document(name: str, raw: bytes) -> Any:
+    """Read a document that people write: by its file name TOML, else JSON in which no key repeats.
+
+    Raises EvalsError `json.*` or `toml.*`.
+    """
+    from ..core.strict_json import loads_unique
+    from ..schemas.documents import parse_document as parse
+
+    return parse(name, raw, load_json=loads_unique)
 
 
 def installed_folder(name: str) -> str:
