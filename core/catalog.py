@@ -10,7 +10,10 @@ Rules of this module:
 from __future__ import annotations
 
 from . import catalog_capsule, catalog_evidence, catalog_ground, catalog_runs
-from .catalog_entry import Entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .catalog_entry import Entry
 
 SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     ("Any command", catalog_ground.ENTRIES),

@@ -8,12 +8,12 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         code="ok",
         kind="finding",
-        meaning="Every byte of the journal is canonical, every entry valid, every link and hash right, and the"
-        " metadata agrees.",
+        meaning="Every byte of the journal is canonical, every entry valid, every link and hash right,"
+        " and the metadata agrees.",
         establishes="The journal is one unbroken chain from its first entry to root_hash.",
-        does_not_establish="Who wrote it, when (created_at is not covered), that what it says is true, that no"
-        " later entries were cut off, or that the whole journal was not replaced; a receipt kept elsewhere"
-        " covers the last two.",
+        does_not_establish="Who wrote it, when (created_at is not covered), that what it says is true,"
+        " that no later entries were cut off, or that the whole journal was not replaced; a receipt kept"
+        " elsewhere covers the last two.",
         next_step="Compare root_hash with a receipt that you got by another way.",
     ),
     Entry(
@@ -32,20 +32,21 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="capsule.non_canonical",
-        meaning="The bytes are not the canonical text of the entries: other white space, key order, number or"
-        " escape forms, or invalid UTF-8.",
-        establishes="The file is not as any writer of this format leaves it; from that entry on nothing is"
-        " trusted.",
+        meaning="The bytes are not the canonical text of the entries: other white space, key order,"
+        " number or escape forms, or invalid UTF-8.",
+        establishes="The file is not as any writer of this format leaves it; from that entry on nothing"
+        " is trusted.",
         does_not_establish="That a value was changed; the parsed values may be the same.",
-        next_step="Restore the file byte for byte. Version control that rewrites line ends is a frequent cause:"
-        " mark *.ndjson as binary.",
+        next_step="Restore the file byte for byte. Version control that rewrites line ends is a frequent"
+        " cause: mark *.ndjson as binary.",
     ),
     Entry(
         code="capsule.truncated_tail",
         meaning="The journal does not end with a line feed: its last line is incomplete.",
         establishes="The last append did not finish, or the end of the file was cut.",
         does_not_establish="Which of the two it was. Lines before it are not judged in this state.",
-        next_step="Keep the file as evidence. Nothing repairs it; continue in a new capsule, or restore a copy.",
+        next_step="Keep the file as evidence. Nothing repairs it; continue in a new capsule, or restore"
+        " a copy.",
     ),
     Entry(
         code="capsule.corrupt_entry",
@@ -56,7 +57,8 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="capsule.invalid_entry",
-        meaning="An entry breaks the envelope's rules, holds a secret, or its hash does not match its content.",
+        meaning="An entry breaks the envelope's rules, holds a secret, or its hash does not match its"
+        " content.",
         establishes="The entry at failed_at is not what its writer hashed, or was never valid.",
         does_not_establish="Which member was changed, or by whom.",
         next_step="Compare the entry at failed_at with a copy; the reason names what is wrong.",
@@ -84,7 +86,8 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="capsule.metadata_mismatch",
-        meaning="An entry names another schema, run, capsule, harness version or task family than capsule.json.",
+        meaning="An entry names another schema, run, capsule, harness version or task family than"
+        " capsule.json.",
         establishes="The journal and capsule.json do not belong together, or one of them was edited.",
         does_not_establish="Which of them.",
         next_step="Compare capsule.json with the entry at failed_at and with a receipt.",
@@ -101,8 +104,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="An append lock exists: somebody is appending, or a writer died while doing so.",
         establishes="Nothing was changed by this call.",
         does_not_establish="That the other writer is still alive; the lock's age and content are not judged.",
-        next_step="Try again later. Only after all writers are stopped and the capsule is looked at may an"
-        " operator remove .append.lock.",
+        next_step="Try again later. Only after all writers are stopped and the capsule is looked at may"
+        " an operator remove .append.lock.",
     ),
     Entry(
         code="capsule.lock_lost",
@@ -130,7 +133,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="The payload is no plain object, or one of its members has the wrong type.",
         establishes="Nothing was appended, and nothing was scanned for secrets.",
         does_not_establish="That the other members are free of secrets.",
-        next_step="Correct the member that the message names; `evals schema capsule-envelope` lists the types.",
+        next_step="Correct the member that the message names; `evals schema capsule-envelope` lists the"
+        " types.",
     ),
     Entry(
         code="capsule.payload_denied",
@@ -151,7 +155,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="An entry could not be written whole or made durable.",
         establishes="The append was not acknowledged. Bytes already written stay.",
         does_not_establish="That the entry is absent: it may be there whole, or in part as a refused tail.",
-        next_step="Free space or fix the medium, verify the capsule, and look for the entry before trying again.",
+        next_step="Free space or fix the medium, verify the capsule, and look for the entry before"
+        " trying again.",
     ),
     Entry(
         code="capsule.create_failed",

@@ -10,8 +10,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="A text is not JSON, or its bytes are not UTF-8.",
         establishes="The bytes as read cannot be taken as a document; line and column name the first fault.",
         does_not_establish="Whether the rest of the text is sound, or who damaged it.",
-        next_step="Look at the named line and column. Save without a byte-order mark, comments, NaN or commas"
-        " before a closing bracket.",
+        next_step="Look at the named line and column. Save without a byte-order mark, comments, NaN or"
+        " commas before a closing bracket.",
     ),
     Entry(
         code="json.repeated_key",
@@ -88,7 +88,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="A path in a document is not a plain relative path.",
         establishes="The path was not followed.",
         does_not_establish="What lies at the path.",
-        next_step="Write it relative to its root, with slashes, without '..' and without a drive or leading slash.",
+        next_step="Write it relative to its root, with slashes, without '..' and without a drive or"
+        " leading slash.",
     ),
     Entry(
         code="path.outside_root",
@@ -115,8 +116,8 @@ ENTRIES: tuple[Entry, ...] = (
         code="internal.error",
         meaning="The program met a situation that it has no code for. That is a fault in the program.",
         establishes="The command did not finish; its result must not be assumed.",
-        does_not_establish="Anything about the evidence. Journals are append-only and files are replaced whole,"
-        " so what was there before still verifies or not on its own terms.",
+        does_not_establish="Anything about the evidence. Journals are append-only and files are replaced"
+        " whole, so what was there before still verifies or not on its own terms.",
         next_step="Run the same command as `evals --debug ...` and report the traceback.",
     ),
 )
