@@ -1,11 +1,11 @@
 """Every check of this repository, by name, in the order in which they say the most for the least time.
 
 Rules:
-- Each check is one row of CHECKS: its name, what it proves, and the function that runs it. `scripts/test` runs all,
-  `scripts/test NAME...` those named; a failure does not keep the later ones from running.
+- Each check is one row of CHECKS: its name, what it proves, the function that runs it. `scripts/test` runs
+  all, `scripts/test NAME...` those named; a failure does not keep the later ones from running.
 - A check prints what it found only when it failed, except for the tests, whose output is shown as it comes.
-- Types and layers are checked on the package as a wheel installs it, since that is what users run and since only
-  there do the folders of this checkout have their real names. Its paths are shown as the checkout's.
+- Types and layers are checked on the package as a wheel installs it, since that is what users run and since
+  only there do the folders of this checkout have their real names. Its paths are shown as the checkout's.
 - The bars: 95 % of lines and branches overall, 100 % in core.
 """
 
@@ -19,9 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
@@ -52,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     known = {check.name for check in CHECKS}
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
-        parser.error(f"no check is called {', '.join(unknown)}; there are {', '.join(c.name for c in CHECKS)}")
+        parser.error(
+            f"no check is called {', '.join(unknown)}; there are {', '.join(c.name for c in CHECKS)}"
+        )
     failed = [check.name for check in CHECKS if check.name in (chosen.names or known) and not passes(check)]
     print(f"scripts/test: {'failed: ' + ', '.join(failed) if failed else 'all checks passed'}", flush=True)
     return 1 if failed else 0
@@ -80,7 +84,13 @@ def succeeds(
     if shown:
         return subprocess.run(command, cwd=cwd, env=environment, check=False).returncode == 0
     done = subprocess.run(
-        command, cwd=cwd, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=cwd,
+        env=environment,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if done.returncode:
         print(as_checkout(done.stdout).rstrip(), flush=True)
@@ -114,7 +124,16 @@ def check_wheel() -> bool:
         for name in PACKAGE_FILES:
             shutil.copy(ROOT / name, source / name)
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", place, str(source)]
+        build = [
+            *pip,
+            "wheel",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--wheel-dir",
+            place,
+            str(source),
+        ]
         if not succeeds(build):
             return False
         wheel = next(Path(place).glob("*.whl"))
@@ -127,16 +146,22 @@ def check_wheel() -> bool:
 def has_only_its_own_names() -> bool:
     """Nothing called core, commands or the like may land at the top of anybody's site-packages."""
     names = sorted(entry.name for entry in INSTALLED.iterdir())
-    strange = [name for name in names if not re.fullmatch(r"evals_cli|evals_cli-[^/]+\.dist-info|bin|Scripts", name)]
+    strange = [
+        name for name in names if not re.fullmatch(r"evals_cli|evals_cli-[^/]+\.dist-info|bin|Scripts", name)
+    ]
     if strange or "evals_cli" not in names:
-        print(f"the wheel installs {', '.join(names)}; only evals_cli and its metadata belong there", flush=True)
+        print(
+            f"the wheel installs {', '.join(names)}; only evals_cli and its metadata belong there", flush=True
+        )
         return False
     return True
 
 
 def runs_installed() -> bool:
-    """The installed program has all that it needs with it: the whole evidence story runs away from the checkout."""
-    program = f"import sys; sys.path.insert(0, {str(INSTALLED)!r}); import evals_cli; sys.exit(evals_cli.main())"
+    """The installed program has all that it needs with it, away from the checkout."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(INSTALLED)!r}); import evals_cli; sys.exit(evals_cli.main())"
+    )
     with tempfile.TemporaryDirectory() as elsewhere:
         return all(
             succeeds([sys.executable, "-I", "-c", program, *arguments], cwd=Path(elsewhere))
@@ -156,13 +181,15 @@ def check_types() -> bool:
 
 def check_layers() -> bool:
     """The contracts in pyproject.toml."""
-    linter = [tool("lint-imports"), "--config", str(ROOT / "pyproject.toml"), "--no-cache"]
-    return has_installed() and succeeds(linter, extra={"PYTHONPATH": str(INSTALLED), "NO_COLOR": "1"})
+    linter = [tool("lint-imports"), str(ROOT / "pyproject.toml"), "--no-logo", "--no-cache"]
+    return has_installed() and succeeds(linter, cwd=INSTALLED)
 
 
 def has_installed() -> bool:
     """The installed package as it is now; checks that need it may be run alone."""
-    return newest(INSTALLED / "evals_cli") >= newest(*(ROOT / name for name in PACKAGE_FOLDERS)) or check_wheel()
+    return (
+        newest(INSTALLED / "evals_cli") >= newest(*(ROOT / name for name in PACKAGE_FOLDERS)) or check_wheel()
+    )
 
 
 def newest(*folders: Path) -> float:
@@ -198,13 +225,17 @@ def check_pythons() -> bool:
     missing = [version for version, python in found.items() if python is None]
     if missing:
         print(f"not installed here, so not tried: Python {', '.join(missing)}", flush=True)
-    return all([tests_pass_on(version, python) for version, python in found.items() if python])
+    failed = [version for version, python in found.items() if python and not tests_pass_on(version, python)]
+    return not failed
 
 
 def other_python(version: str) -> str | None:
     """The interpreter of that version on PATH or among pyenv's; None where there is none that runs."""
     pyenv = Path(os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))) / "versions"
-    candidates = [f"python{version}", *(str(path / "bin" / "python") for path in sorted(pyenv.glob(f"{version}.*")))]
+    candidates = [
+        f"python{version}",
+        *(str(path / "bin" / "python") for path in sorted(pyenv.glob(f"{version}.*"))),
+    ]
     asked = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
     for candidate in candidates:
         try:
