@@ -16,11 +16,14 @@ An assertion that passes says that the words are in order. It does not say that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from .canonical import loads
 from .ecmascript import WHITE_SPACE
 from .errors import EvalsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _phrases(*phrases: str) -> re.Pattern[str]:
