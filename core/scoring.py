@@ -46,9 +46,13 @@ def contradictions(scorer_results: object) -> list[str]:
     for index, result in enumerate(_objects(scorer_results)):
         statuses = [assertion.get("status") for assertion in _objects(result.get("assertions"))]
         if result.get("status") == "pass" and "fail" in statuses:
-            found.append(f"$.results[{index}].status: pass, while one of its assertions failed; expected fail")
+            found.append(
+                f"$.results[{index}].status: pass, while one of its assertions failed; expected fail"
+            )
         if result.get("status") == "fail" and statuses and "fail" not in statuses:
-            found.append(f"$.results[{index}].status: fail, while all of its assertions passed; expected pass")
+            found.append(
+                f"$.results[{index}].status: fail, while all of its assertions passed; expected pass"
+            )
     return found
 
 

@@ -36,7 +36,9 @@ def trace_text(events: list[dict[str, Any]], *, run_id: str, case_id: str) -> st
     for sequence, event in enumerate(events, 1):
         head = {"schema_version": 1, "run_id": run_id, "case_id": case_id, "sequence": sequence}
         # Members in the order of the schema: each is printed alone, since canonical text would sort them.
-        members = [f"{canonical_json(key)}:{canonical_json(value)}" for key, value in {**head, **event}.items()]
+        members = [
+            f"{canonical_json(key)}:{canonical_json(value)}" for key, value in {**head, **event}.items()
+        ]
         lines.append("{" + ",".join(members) + "}\n")
     return "".join(lines)
 

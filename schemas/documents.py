@@ -14,6 +14,9 @@ Errors are EvalsError `toml.invalid`, `toml.too_deep` and `toml.too_large`, besi
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+
 from ..core.errors import EvalsError
 from .validator import problems
 
@@ -34,7 +37,7 @@ def is_toml(name: str) -> bool:
     return name.lower().endswith(".toml")
 
 
-def parse_document(name: str, raw: bytes, *, load_json: Callable[[bytes], Any]) -> Any:
+def parse_document(name: str, raw: bytes, load_json: Callable[[bytes], Any]) -> Any:
     """The value of the document `raw`, read as the file name `name` says."""
     return _parse_toml(raw) if is_toml(name) else load_json(raw)
 
@@ -58,11 +61,8 @@ def _parse_toml(raw: bytes) -> Any:
 
 
 def _loads(text: str) -> Any:
-    try:
-        from tomllib import loads
-    except ModuleNotFoundError:  # Python 3.10
-        from tomli import loads
-    return loads(text)
+    # Before Python 3.11 the same reader is a package of its own.
+    return import_module("tomllib" if sys.version_info >= (3, 11) else "tomli").loads(text)
 
 
 def _plain(value: Any, path: str) -> Any:
@@ -85,5 +85,7 @@ def _number(value: float, path: str) -> int | float:
     except OverflowError:
         number = float("inf")
     if number - number != 0:
-        raise EvalsError("toml.invalid", f"{path}: not a finite number; JSON and this project have only those")
+        raise EvalsError(
+            "toml.invalid", f"{path}: not a finite number; JSON and this project have only those"
+        )
     return int(number) if number.is_integer() and -_EXACT <= number <= _EXACT else number

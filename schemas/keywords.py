@@ -208,7 +208,7 @@ def _contains(validator: Any, form: Any, instance: Any, schema: Any) -> Iterator
         yield ValidationError(f"{fitting} items of the wanted form; expected at least {least}: {wanted}")
 
 
-VALIDATOR = extend(
+VALIDATOR: Any = extend(  # type: ignore[no-untyped-call]  # the stubs leave it without types
     Draft202012Validator,
     {
         "type": _type,

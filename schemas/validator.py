@@ -1,4 +1,4 @@
-"""The one place that runs jsonschema: does a document fit the schema of its name?
+"""The one place that runs jsonschema, to see whether a document fits the schema of its name.
 
 Rules:
 - `problems` lists every finding in document order, each as `$.path: what was found; what is expected`.
@@ -100,7 +100,9 @@ def _compile(name: str) -> Any:
     from .keywords import VALIDATOR
 
     def sibling(uri: str) -> Any:
-        return DRAFT202012.create_resource(json.loads(schema_text(uri.removeprefix(BASE).removesuffix(SUFFIX))))
+        return DRAFT202012.create_resource(
+            json.loads(schema_text(uri.removeprefix(BASE).removesuffix(SUFFIX)))
+        )
 
-    registry: Registry[Any] = Registry(retrieve=sibling)
+    registry: Any = Registry(retrieve=sibling)  # type: ignore[call-arg]  # attrs names it; mypy cannot see
     return VALIDATOR(schema, registry=registry)
