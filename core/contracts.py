@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FOLDER = "contracts"
 CATEGORIES = ("a11y", "docs", "evidence", "output", "repo-hygiene", "telemetry", "tool-use")
 SCHEMA = "contract"
-REQUIREMENT = "contract catalog"
+REQUIREMENT = "contract validation"
 _RECOVERY = "evals validate-contracts"
 
 
@@ -191,8 +191,8 @@ def _no_contracts() -> list[str]:
 def load_catalog(root: str, documents: Documents) -> Catalog:
     """The catalog that stands in `root`; its fixtures are not proved here.
 
-    Raises RequirementError `contract catalog` (code `contract.catalog`) when there is no contract or one is
-    invalid, and FileError as `has_own_catalog`.
+    Raises RequirementError `contract validation` when there is no contract or one is invalid, and FileError
+    as `has_own_catalog`.
     """
     checks = [_read_contract(root, path, documents) for path in _catalog_paths(root)]
     problems = [problem for check in checks for problem in check.problems] if checks else _no_contracts()

@@ -77,7 +77,7 @@ def _permission_findings(case: Case) -> Iterator[str]:
 
 def _read_only_without_approval(case: Case) -> bool:
     fallback = case["declared_contract"]["permission_profile"]["approval_fallback"]
-    return case["resolved_runtime"]["approval_state"] == "disabled" and fallback == "read-only"
+    return bool(case["resolved_runtime"]["approval_state"] == "disabled" and fallback == "read-only")
 
 
 def _tool_call_drift(profile: dict[str, Any], event: Event) -> Iterator[str]:
