@@ -28,7 +28,12 @@ class HelpWanted(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with the rules above; a mistake raises UsageError instead of ending the process."""
+    """argparse with the rules above; a mistake raises UsageError instead of ending the process.
+
+    `separator`: whether two dashes alone end the options; a command may set it to False.
+    """
+
+    separator = True
 
     def __init__(self, prog: str, description: str) -> None:
         super().__init__(
@@ -58,7 +63,7 @@ class Parser(argparse.ArgumentParser):
         rest = list(words)
         while rest:
             word = rest.pop(0)
-            if word == "--":
+            if word == "--" and self.separator:
                 names.extend(rest)
                 break
             if word.startswith("--"):

@@ -1,0 +1,81 @@
+"""`evals capsule append DIR --lineage L --kind K`: append one entry and print it as stored.
+
+Rules of this module:
+1. The payload is a JSON object from an argument, from a file (`@FILE`) or from stdin (`-`); without one it
+   is empty. It is read whole, within PAYLOAD_LIMIT, before the capsule is touched.
+2. A payload that names a key twice is refused: it is not clear which value should become evidence.
+3. Unknown payload keys are refused; there is no option that drops them silently.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core.capsule import Capsule
+from ..core.envelope import EFFECT_CLASSES, LINEAGES
+from ..core.errors import EvalsError
+from ..core.files import read_regular
+from ..core.strict_json import loads_unique
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from .contract import Terminal
+
+PAYLOAD_LIMIT = 16 * 1024 * 1024
+_STDIN = 0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the directory and the members of an entry that a caller chooses."""
+    parser.add_argument("dir", metavar="DIR", help="the capsule's directory")
+    parser.add_argument("--lineage", metavar="L", required=True, help=f"one of {', '.join(LINEAGES)}")
+    parser.add_argument("--kind", metavar="K", required=True, help="what happened, as in tool.call")
+    parser.add_argument(
+        "--effect-class", metavar="C", default="SE0", help=f"one of {', '.join(EFFECT_CLASSES)}; default SE0"
+    )
+    parser.add_argument(
+        "--payload", metavar="JSON", help="a JSON object, @FILE for a file that holds one, or - for stdin"
+    )
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Append; 0, or 1 with a `capsule.*` or `payload.unreadable` code."""
+    payload = {} if args.payload is None else _payload(args.payload)
+    capsule = Capsule.open(args.dir)
+    terminal.document(capsule.append(args.lineage, args.kind, payload, effect_class=args.effect_class))
+    return 0
+
+
+def _payload(argument: str) -> dict[str, object]:
+    try:
+        value = loads_unique(_raw(argument))
+    except EvalsError as error:
+        raise EvalsError("payload.unreadable", f"the payload: {error.message}", error.details) from None
+    if not isinstance(value, dict):
+        raise EvalsError("capsule.payload_invalid", "the payload is no JSON object; write it as {...}")
+    return value
+
+
+def _raw(argument: str) -> bytes | str:
+    if argument == "-":
+        return _stdin()
+    if argument.startswith("@"):
+        return read_regular(argument[1:], limit=PAYLOAD_LIMIT)
+    return argument
+
+
+def _stdin() -> bytes:
+    """Read stdin to its end, within the limit."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while chunk := os.read(_STDIN, 65536):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > PAYLOAD_LIMIT:
+                raise EvalsError("file.too_large", f"stdin holds more than {PAYLOAD_LIMIT} bytes")
+    except OSError as error:
+        raise EvalsError("file.unreadable", f"stdin cannot be read ({error.strerror})") from None
+    return b"".join(parts)
