@@ -1,0 +1,83 @@
+"""Capsule: the public face of tamper-evident journals.
+
+What it offers, and where the rules are:
+- `verify`, `project`, `read_snapshot`, `root_after`: read only, one pass (`core.verification`).
+- `write_projection`: projection.json beside the journal, replaced whole.
+- `export_bundle`: the three files of a capsule in another folder (`core.export`).
+
+A verified capsule proves that nobody changed, dropped, added or moved entries without rewriting everything
+after them. It does not prove who wrote them or that they are true; a full consistent rewrite and a shortened
+journal verify, and only a receipt kept elsewhere tells.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import files, projection
+from .verification import Snapshot, Verification, examine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "Snapshot",
+    "Verification",
+    "project",
+    "read_snapshot",
+    "root_after",
+    "verify",
+    "write_projection",
+]
+
+
+def verify(path: str | os.PathLike[str]) -> Verification:
+    """The verdict on the capsule in the folder `path`; never raises for content.
+
+    Codes: `ok`; `capsule.missing_journal`, `capsule.unreadable_journal`, `capsule.non_canonical`,
+    `capsule.truncated_tail`, `capsule.corrupt_entry`, `capsule.invalid_entry`, `capsule.entry_too_large`,
+    `capsule.reordered`, `capsule.broken_link`, `capsule.metadata_invalid`, `capsule.metadata_mismatch`.
+    """
+    return examine(os.fspath(path), with_projection=False).verification
+
+
+def read_snapshot(path: str | os.PathLike[str], *, checkpoint: int | None = None) -> Snapshot:
+    """Verdict, metadata and projection of the capsule in `path`, all from one pass over the journal.
+
+    With `checkpoint` also the root hash after that many entries. Never raises for content.
+    """
+    return examine(os.fspath(path), with_projection=True, checkpoint=checkpoint)
+
+
+def project(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The projection of the capsule in `path`, derived afresh; writes nothing.
+
+    Raises EvalsError with the code of `verify`; details failed_at and entry_count.
+    """
+    snapshot = read_snapshot(path)
+    if snapshot.projection is None:
+        raise snapshot.verification.error()
+    return snapshot.projection
+
+
+def root_after(path: str | os.PathLike[str], count: int) -> str | None:
+    """The root hash after the first `count` entries of a capsule that verifies; None where it is shorter.
+
+    Raises EvalsError with the code of `verify`.
+    """
+    snapshot = examine(os.fspath(path), with_projection=False, checkpoint=count)
+    if not snapshot.verification.ok:
+        raise snapshot.verification.error()
+    return snapshot.checkpoint_root
+
+
+def write_projection(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Derive the projection of the capsule in `path` and put it, whole, into its projection.json.
+
+    Returns the projection. Raises as `project`, and FileError `file.write_failed`.
+    """
+    derived = project(path)
+    target = os.path.join(os.fspath(path), projection.FILE_NAME)
+    files.write_whole(target, projection.projection_bytes(derived))
+    return derived
