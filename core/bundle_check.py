@@ -1,0 +1,279 @@
+"""The verdict on the latest bundle of a repository: latest.json, and everything that it names.
+
+Order of checks:
+1. latest.json: stands inside the root, is read strictly (no repeated key, no NaN, UTF-8, bounded size), fits its
+   schema. Where it does not parse or is no object, nothing further can be checked.
+2. manifest, result, scorer results, baseline result: read through the pointers, literally; schema.
+3. report and command log: regular files inside the root.
+4. the trace: seven events of this run, in order.
+5. agreement of the documents (`bundle_agreement`).
+6. the digest of every manifest entry, whatever its type.
+7. the producer (`producer`).
+
+Every problem is reported, not the first, and names its file and JSON path. Nothing is executed, written, or
+listed: the cost does not depend on how many runs there are.
+
+A bundle that passes is complete, consistent and unchanged since its manifest was written. That says nothing
+about who wrote it, or whether the run that it describes took place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import bundle_agreement as agreement
+from .bundle_files import BundleFiles, about
+from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
+from .contained import inside_status
+from .errors import EvalsError, FileError
+from .files import shown
+from .producer import producer_problems
+from .trace import trace_problems
+
+if TYPE_CHECKING:
+    from .documents import Documents
+
+_IDENTITY = ("run_id", "case_id", "suite_id", "execution_mode")
+
+# Pointer key -> label and schema of the documents that are parsed.
+_DOCUMENTS = {
+    "manifest_path": ("artifact manifest", "artifact-manifest"),
+    "result_path": ("eval result", "eval-result"),
+    "scorer_results_path": ("scorer results", "scorer-result"),
+    "baseline_result_path": ("baseline result", "baseline-result"),
+}
+_PLAIN_FILES = {"report_path": "report", "command_log_path": "command log"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check of a bundle: what was looked at, and every problem of it."""
+
+    label: str
+    data_path: str
+    schema: str | None = None
+    problems: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """The check as `validation-result` holds it."""
+        packet: dict[str, Any] = {"label": self.label}
+        if self.schema is not None:
+            packet["schema_path"] = f"schemas/{self.schema}.schema.json"
+        return {
+            **packet,
+            "data_path": self.data_path,
+            "status": "fail" if self.problems else "pass",
+            "errors": list(self.problems),
+        }
+
+
+@dataclass(kw_only=True)
+class BundleVerdict:
+    """What was found about the latest bundle.
+
+    `latest` is the parsed latest.json, whatever it holds, when `parsed`; `latest_valid` says that it fits its
+    schema. `manifest` is the parsed manifest or None. `status` is passed, failed, or not_run without one.
+    """
+
+    latest_path: str
+    found: bool = True
+    parsed: bool = False
+    latest_valid: bool = False
+    latest: Any = None
+    manifest: Any = None
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        """passed, failed or not_run."""
+        if not self.found:
+            return "not_run"
+        return "failed" if self.problems else "passed"
+
+    @property
+    def problems(self) -> list[str]:
+        """Every problem, in the order of the checks."""
+        return [problem for check in self.checks for problem in check.problems]
+
+    def text(self, key: str) -> str | None:
+        """A non-empty string member of latest.json, else None."""
+        value = self.latest.get(key) if isinstance(self.latest, dict) else None
+        return value if isinstance(value, str) and value else None
+
+
+def latest_prefix(root: str, artifact_roots: list[str]) -> str:
+    """The folder whose latest.json is looked at: the usual one, else the first of `artifact_roots` with one."""
+    for prefix in (DEFAULT_PREFIX, *artifact_roots):
+        if inside_status(root, f"{prefix}/{LATEST_NAME}") != "missing":
+            return _plain_folder(prefix)
+    return DEFAULT_PREFIX
+
+
+def _plain_folder(prefix: str) -> str:
+    return "/".join(part for part in prefix.split("/") if part not in ("", "."))
+
+
+def check_bundle(
+    root: str, prefix: str, files: BundleFiles, documents: Documents, *, home: bool
+) -> BundleVerdict:
+    """The verdict on the bundle that `prefix`/latest.json below `root` names; nothing is raised for content."""
+    verdict = BundleVerdict(latest_path=f"{prefix}/{LATEST_NAME}" if prefix else LATEST_NAME)
+    verdict.found = inside_status(root, verdict.latest_path) != "missing"
+    if not verdict.found:
+        missing = f"{shown(verdict.latest_path)}: there is no such file; no run has finished here yet"
+        verdict.checks.append(_latest_check(verdict, [missing]))
+        return verdict
+    _read_latest(verdict, files, documents)
+    if isinstance(verdict.latest, dict):
+        _check_named(verdict, prefix, files, documents, home=home)
+    return verdict
+
+
+def _latest_check(verdict: BundleVerdict, problems: list[str]) -> Check:
+    return Check(
+        label="latest run",
+        data_path=shown(verdict.latest_path),
+        schema="latest-run",
+        problems=tuple(problems),
+    )
+
+
+def _read_latest(verdict: BundleVerdict, files: BundleFiles, documents: Documents) -> None:
+    path = verdict.latest_path
+    try:
+        verdict.latest = files.parse(path, documents)
+    except FileError as error:
+        problems = [error.message]
+    except EvalsError as error:
+        problems = about(path, [error.message])
+    else:
+        verdict.parsed = True
+        problems = about(path, documents.problems("latest-run", verdict.latest))
+        verdict.latest_valid = not problems
+    verdict.checks.append(_latest_check(verdict, problems))
+
+
+def _check_named(
+    verdict: BundleVerdict, prefix: str, files: BundleFiles, documents: Documents, *, home: bool
+) -> None:
+    parsed: dict[str, Any] = {}
+    for key, (label, schema) in _DOCUMENTS.items():
+        path = verdict.text(key)
+        if path is not None:
+            parsed[key], problems = _read_named(verdict, key, path, files, documents)
+            problems = problems or about(path, documents.problems(schema, parsed[key]))
+            verdict.checks.append(
+                Check(label=label, data_path=shown(path), schema=schema, problems=tuple(problems))
+            )
+    verdict.manifest = parsed.get("manifest_path")
+    verdict.checks += [
+        *_plain_file_checks(verdict, files),
+        *_trace_check(verdict, files, documents),
+        _agreement_check(verdict, prefix, parsed, files),
+        *_digest_check(verdict, files),
+        _producer_check(verdict, prefix, files, home=home),
+    ]
+
+
+def _read_named(
+    verdict: BundleVerdict, key: str, path: str, files: BundleFiles, documents: Documents
+) -> tuple[Any, list[str]]:
+    try:
+        return files.parse(path, documents), []
+    except FileError as error:
+        return None, [_unusable(verdict, key, error)]
+    except EvalsError as error:
+        return None, about(path, [error.message])
+
+
+def _unusable(verdict: BundleVerdict, key: str, error: FileError) -> str:
+    return f"{shown(verdict.latest_path)}: $.{key}: {error.message}"
+
+
+def _plain_file_checks(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
+    checks = []
+    for key, label in _PLAIN_FILES.items():
+        path = verdict.text(key)
+        if path is not None:
+            problems: tuple[str, ...] = ()
+            try:
+                files.require_regular(path)
+            except FileError as error:
+                problems = (_unusable(verdict, key, error),)
+            checks.append(Check(label=label, data_path=shown(path), problems=problems))
+    return checks
+
+
+def _trace_check(verdict: BundleVerdict, files: BundleFiles, documents: Documents) -> list[Check]:
+    key = "trace_events_path"
+    path, run_id, case_id = (verdict.text(name) for name in (key, "run_id", "case_id"))
+    if path is None:
+        return []
+    try:
+        raw = files.read(path)
+    except FileError as error:
+        problems = [_unusable(verdict, key, error)]
+    else:
+        # Without the run's own ids nothing can be said about whose events these are.
+        known = run_id is not None and case_id is not None
+        found = (
+            trace_problems(raw, run_id=run_id, case_id=case_id, problems=documents.problems) if known else []
+        )
+        problems = about(path, found)
+    return [
+        Check(label="trace events", data_path=shown(path), schema="trace-event", problems=tuple(problems))
+    ]
+
+
+def _agreement_check(
+    verdict: BundleVerdict, prefix: str, parsed: dict[str, Any], files: BundleFiles
+) -> Check:
+    latest = verdict.latest
+    run = agreement.Pointers(latest, prefix)
+    problems = about(verdict.latest_path, agreement.pointer_problems(latest, prefix))
+    manifest, result, scorers, baseline = (_object(parsed.get(key)) for key in _DOCUMENTS)
+    if manifest is not None:
+        found = agreement.identity_problems(manifest, latest, _IDENTITY[:2])
+        found += agreement.manifest_problems(manifest, run)
+        problems += about(latest["manifest_path"], found)
+    if result is not None:
+        found = agreement.identity_problems(result, latest, _IDENTITY)
+        found += agreement.result_pointer_problems(result, run)
+        found += agreement.reference_problems(result, manifest, run)
+        if scorers is not None:
+            found += agreement.verdict_problems(result, scorers.get("results"))
+        problems += about(latest["result_path"], found)
+    if scorers is not None:
+        problems += about(latest["scorer_results_path"], agreement.scorer_problems(scorers.get("results")))
+    if baseline is not None:
+        problems += about(latest["baseline_result_path"], agreement.baseline_problems(baseline, run, files))
+    return Check(
+        label="agreement of the documents", data_path=shown(verdict.latest_path), problems=tuple(problems)
+    )
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+def _digest_check(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
+    if not isinstance(verdict.manifest, dict):
+        return []
+    path = verdict.latest["manifest_path"]
+    problems = []
+    for where, entry in agreement.entries(verdict.manifest, "artifacts"):
+        target, digest = entry.get("path"), entry.get("sha256")
+        if isinstance(target, str) and isinstance(digest, str):
+            problem = files.digest_problem(target, digest)
+            problems += [f"{where}: {problem}"] if problem else []
+    return [Check(label="artifact digests", data_path=shown(path), problems=tuple(about(path, problems)))]
+
+
+def _producer_check(verdict: BundleVerdict, prefix: str, files: BundleFiles, *, home: bool) -> Check:
+    problems = producer_problems(verdict.latest, prefix, files, home=home)
+    return Check(
+        label="producer",
+        data_path=shown(verdict.latest_path),
+        problems=tuple(about(verdict.latest_path, problems)),
+    )

@@ -1,0 +1,120 @@
+"""The files of one inspected repository, each read or digested once.
+
+Rules:
+- A file is opened inside the root only, must be regular, and is read at most once for its content: a document's
+  digest is that of the very bytes that were parsed.
+- A document is at most MAX_DOCUMENT_BYTES; an artifact of any size is digested as a stream.
+- A digest that differs is looked at once more with CRLF read as LF, since git can write files that way: the
+  problem then says so. It is a problem all the same: other bytes were vouched for.
+
+A matching digest shows that the bytes are those that the manifest names, not that either is true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from .contained import open_inside, read_inside, sha256_inside
+from .errors import FileError
+from .files import close_quietly, read_chunks, shown, system_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .documents import Documents
+
+MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
+_CHUNK = 1024 * 1024
+
+
+class BundleFiles:
+    """Files below one root, with the digests that are already known."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._digests: dict[str, str | FileError] = {}
+
+    def read(self, path: str) -> bytes:
+        """The bytes of the document at `path`.
+
+        Raises FileError as `contained.read_inside`; past MAX_DOCUMENT_BYTES `file.too_large`.
+        """
+        raw = read_inside(self._root, path, limit=MAX_DOCUMENT_BYTES)
+        self._digests[path] = hashlib.sha256(raw).hexdigest()
+        return raw
+
+    def parse(self, path: str, documents: Documents) -> Any:
+        """The document at `path`; EvalsError as `read`, and of the parser."""
+        return documents.parse(path, self.read(path))
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of the file at `path` in lower-case hex; FileError as `contained.sha256_inside`."""
+        known = self._digests.get(path)
+        if known is None:
+            known = self._digests[path] = self._digest_now(path)
+        if isinstance(known, FileError):
+            raise known
+        return known
+
+    def _digest_now(self, path: str) -> str | FileError:
+        try:
+            return sha256_inside(self._root, path)
+        except FileError as error:
+            return error
+
+    def require_regular(self, path: str) -> None:
+        """Raise FileError where `path` is no regular file inside the root."""
+        close_quietly(open_inside(self._root, path))
+
+    def digest_problem(self, path: str, expected: str) -> str | None:
+        """Why the file at `path` is not the one with the digest `expected`, naming the file; None if it is."""
+        try:
+            actual = self.digest(path)
+            if actual == expected:
+                return None
+            line_ends = _digest_with_lf(self._root, path) == expected
+        except FileError as error:
+            return error.message
+        hint = (
+            "; with CRLF read as LF it matches, so git rewrote its line ends: check it out again with"
+            " `-text` for it in .gitattributes"
+            if line_ends
+            else "; the file is not the one that was recorded"
+        )
+        return f"{shown(path)}: its bytes have SHA-256 {actual}; expected {shown(expected)}{hint}"
+
+
+def _digest_with_lf(root: str, path: str) -> str:
+    descriptor = open_inside(root, path)
+    digest = hashlib.sha256()
+    held = b""
+    try:
+        for chunk in read_chunks(descriptor, _CHUNK):
+            whole = held + chunk
+            # A CR at the end of a piece waits for what follows it.
+            held = b"\r" if whole.endswith(b"\r") else b""
+            digest.update(whole[: len(whole) - len(held)].replace(b"\r\n", b"\n"))
+    except OSError as error:
+        raise system_error(error, path) from error
+    finally:
+        os.close(descriptor)
+    digest.update(held)
+    return digest.hexdigest()
+
+
+def same_path(first: str, second: str) -> bool:
+    """Whether two pointers name the same path where a backslash counts as a slash."""
+    return first.replace("\\", "/") == second.replace("\\", "/")
+
+
+def about(path: str, problems: list[str]) -> list[str]:
+    """Problems of one document, each with the file in front."""
+    return [f"{shown(path)}: {problem}" for problem in problems]
+
+
+def value_shown(value: object) -> str:
+    """A value of a document for people: short, on one line, without control characters."""
+    text = (shown(value) or '""') if isinstance(value, str) else repr(value)
+    return text if len(text) <= 200 else text[:197] + "..."
