@@ -1,0 +1,159 @@
+r"""Tripwires: warnings about what a variant's sources mention, found by reading and never by running.
+
+Rules:
+- A declared effect class above the allowed one is `effect_class_expansion` on line 1 of the manifest.
+- Then every file in digest order, every line (LF or CRLF) in order, every tripwire as listed: at most one
+  hit per tripwire and line. The manifest is scanned like any other source.
+- JavaScript's rules apply to `.js .cjs .mjs .json .sh`, by exact ending. In a Python variant, that is one
+  whose entry is a `.py` file, the same five rules apply to its `.py` files in Python's terms. A variant with
+  another entry is judged by the first list alone, whatever lies beside it.
+- Patterns run on bytes. `\b` and `\w` are ASCII, `\s` is ECMAScript's white space in UTF-8, and bytes that
+  are not UTF-8 are neither.
+- Incomplete by design: a hit is a reason to look, no hits prove neither safety nor correctness.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypedDict
+
+from .ecmascript import WHITE_SPACE
+from .envelope import EFFECT_CLASSES
+from .gate_variant import JSON_NAME, TOML_NAME, Variant, read_variant_file, variant_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MAX_SOURCE_BYTES = 16 * 1024 * 1024
+
+_SCRIPTS = (".js", ".cjs", ".mjs", ".json", ".sh")
+_PYTHON = (".py",)
+
+
+@dataclass(frozen=True)
+class Tripwire:
+    r"""A rule name, the ASCII pattern that trips it on one line, and the endings of the files that it reads.
+
+    `\s` stands outside character classes; `^` and `$` are the line's own.
+    """
+
+    rule: str
+    pattern: str
+    suffixes: tuple[str, ...] = _SCRIPTS
+
+
+class Hit(TypedDict):
+    """One warning: the variant's name, the rule, the file's relative POSIX path, the line from 1."""
+
+    variant: str
+    rule: str
+    file: str
+    line: int
+
+
+TRIPWIRES = (
+    Tripwire(
+        "hidden_network", r"""require\(\s*['"](?:node:)?(?:http|https|net|tls|dgram|dns|http2)['"]\s*\)"""
+    ),
+    Tripwire("hidden_network", r"\bfetch\s*\("),
+    Tripwire("process_spawn", r"""require\(\s*['"](?:node:)?child_process['"]\s*\)"""),
+    Tripwire("sandbox_weakening", r"Module\._load|--no-sandbox|NODE_OPTIONS|effect-fence|ECC_EFFECT_FENCE"),
+    Tripwire("checker_probe", r"taskset|expected_output|\.gate-marker|gate-receipt|ECC_GATE_"),
+    Tripwire("parent_escape", r"""(?:^|[^.\w])\.\.(?:[\\/]|['"`])"""),
+)
+
+_NETWORK = (
+    "socket|socketserver|ssl|http|urllib|urllib3|requests|httpx|httplib2|aiohttp|websocket|websockets|"
+    "ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc|asyncore|asynchat|paramiko|pycurl|grpc|zmq"
+)
+_PROCESS = "subprocess|multiprocessing|pty|ctypes|cffi|_posixsubprocess|pexpect"
+_OS_PROCESS = r"system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|fork|forkpty|startfile"
+_STATEMENT = (
+    r"\bimport\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?:{0})\b|\bfrom\s+(?:{0})(?:\.[\w.]+)?\s+import\b"
+)
+_CALL = r"""\b(?:__import__|import_module)\s*\(\s*['"](?:{0})[.'"]"""
+
+PYTHON_TRIPWIRES = (
+    Tripwire("hidden_network", _STATEMENT.format(_NETWORK), _PYTHON),
+    Tripwire("hidden_network", _CALL.format(_NETWORK), _PYTHON),
+    Tripwire("hidden_network", r"\b(?:open_connection|open_unix_connection|start_server)\s*\(", _PYTHON),
+    Tripwire("process_spawn", _STATEMENT.format(_PROCESS), _PYTHON),
+    Tripwire("process_spawn", _CALL.format(_PROCESS), _PYTHON),
+    Tripwire("process_spawn", rf"\bos\s*\.\s*(?:{_OS_PROCESS})\b", _PYTHON),
+    Tripwire("process_spawn", rf"\bfrom\s+(?:os|posix)\s+import\s+[^#]*\b(?:{_OS_PROCESS})\b", _PYTHON),
+    Tripwire("process_spawn", r"\b(?:create_subprocess_(?:exec|shell)|ProcessPoolExecutor)\b", _PYTHON),
+    Tripwire(
+        "sandbox_weakening",
+        r"\bsys\s*\.\s*(?:modules|meta_path|path_hooks|addaudithook|settrace|setprofile)\b|__builtins__"
+        r"|\bPYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|USERBASE)\b|--no-sandbox|effect[-_]fence"
+        r"|E(?:CC|VALS)_EFFECT_FENCE",
+        _PYTHON,
+    ),
+    Tripwire(
+        "checker_probe", r"taskset|expected_output|\.gate-marker|gate-receipt|E(?:CC|VALS)_GATE_", _PYTHON
+    ),
+    Tripwire(
+        "parent_escape",
+        r"""(?:^|[^.\w])\.\.(?:[\\/]|['"`])|\bos\s*\.\s*pardir\b|\.parent\.parent\b|\.parents\b""",
+        _PYTHON,
+    ),
+)
+
+_SPACE = "(?:" + "|".join(re.escape(mark.encode()).decode("latin-1") for mark in WHITE_SPACE) + ")"
+
+
+def scan_tripwires(
+    variant: Variant,
+    *,
+    max_effect_class: str = "SE1",
+    tripwires: Sequence[Tripwire] | None = None,
+) -> list[Hit]:
+    """Every warning about `variant`, in the order that the module states; an empty list proves nothing.
+
+    `tripwires` replaces the built-in lists. Raises EvalsError `gate.variant_invalid` where a source cannot
+    be read or is larger than MAX_SOURCE_BYTES, ValueError for an unknown `max_effect_class`.
+    """
+    if max_effect_class not in EFFECT_CLASSES:
+        raise ValueError(f"max_effect_class must be one of {', '.join(EFFECT_CLASSES)}")
+    files = list(variant_files(variant.dir))
+    hits: list[Hit] = []
+    if EFFECT_CLASSES.index(variant.effect_class) > EFFECT_CLASSES.index(max_effect_class):
+        manifest = TOML_NAME if TOML_NAME in files else JSON_NAME
+        hits.append(_hit(variant, "effect_class_expansion", manifest, 1))
+    chosen = _for_variant(variant) if tripwires is None else tuple(tripwires)
+    for file in files:
+        armed = [wire for wire in chosen if _reads(wire, file)]
+        if armed:
+            source = read_variant_file(variant.dir, file, MAX_SOURCE_BYTES)
+            hits.extend(_hit(variant, rule, file, line) for rule, line in _tripped(source, armed))
+    return hits
+
+
+def _for_variant(variant: Variant) -> tuple[Tripwire, ...]:
+    return TRIPWIRES + PYTHON_TRIPWIRES if variant.entry.endswith(_PYTHON) else TRIPWIRES
+
+
+def _reads(wire: Tripwire, file: str) -> bool:
+    return file.endswith(wire.suffixes) or (file == TOML_NAME and ".json" in wire.suffixes)
+
+
+def _hit(variant: Variant, rule: str, file: str, line: int) -> Hit:
+    return {"variant": variant.name, "rule": rule, "file": file, "line": line}
+
+
+def _tripped(source: bytes, armed: Iterable[Tripwire]) -> Iterator[tuple[str, int]]:
+    text = source.replace(b"\r\n", b"\n")
+    # What a pattern finds in a line it also finds in the whole text, so most patterns are settled here.
+    live = [(wire.rule, _compiled(wire.pattern)) for wire in armed if _compiled(wire.pattern).search(text)]
+    for number, line in enumerate(io.BytesIO(text) if live else (), start=1):
+        for rule, pattern in live:
+            if pattern.search(line.rstrip(b"\n")):
+                yield rule, number
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.replace(r"\s", _SPACE).encode("latin-1"), re.MULTILINE)
