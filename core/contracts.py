@@ -210,6 +210,41 @@ class CatalogReport:
     checks: tuple[ContractCheck, ...]
     problems: tuple[str, ...]
 
+    @property
+    def passed(self) -> bool:
+        """Whether there is a contract and every contract holds."""
+        return not self.problems
+
+    def document(self, recovery: str) -> dict[str, Any]:
+        """The published result; `recovery` is the command line that tries again after a failure.
+
+        A catalog that does not hold adopts and proves nothing, so those members are there on a pass only.
+        """
+        checks = {"checks": [_check_record(check) for check in self.checks], "errors": list(self.problems)}
+        if not self.passed:
+            head = {"status": "failed", "requirement": REQUIREMENT, "recovery": recovery}
+            return {"schema_version": 2, **head, **checks}
+        return {
+            "schema_version": 2,
+            "status": "passed",
+            "shared_contract_status": "contract_catalog_validated",
+            "local_project_truth_status": "not_evaluated",
+            "adopted_contracts": self.catalog.adopted,
+            "proves": self.catalog.proves,
+            "does_not_prove": self.catalog.does_not_prove,
+            **checks,
+        }
+
+
+def _check_record(check: ContractCheck) -> dict[str, Any]:
+    return {
+        "label": f"contract {shown(check.path)}",
+        "schema_path": f"schemas/{SCHEMA}.schema.json",
+        "data_path": shown(check.path),
+        "status": "fail" if check.problems else "pass",
+        "errors": list(check.problems),
+    }
+
 
 def prove_catalog(root: str, documents: Documents) -> CatalogReport:
     """Validate every contract in `root` and prove it with its fixtures; content problems are reported.

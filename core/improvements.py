@@ -41,7 +41,6 @@ IMPROVEMENT = PacketKind(
     folder=".harness/eval-improvements",
     schema="eval-improvement-packet",
     requirement="improvement validation",
-    command="evals validate-improvements",
     validators=(
         ("evals", "validate-improvements"),
         ("scripts/evals", "validate-improvements"),

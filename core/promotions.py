@@ -38,7 +38,6 @@ PROMOTION = PacketKind(
     folder=".harness/case-promotions",
     schema="case-promotion",
     requirement="promotion validation",
-    command="evals validate-promotions",
     validators=(
         ("evals", "validate-promotions"),
         ("scripts/evals", "validate-promotions"),

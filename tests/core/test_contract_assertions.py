@@ -29,9 +29,7 @@ def test_every_reference_row_agrees(shared: Path) -> None:
     assert [row for row in rows if outcome(row) is not row["passes"]] == []
 
 
-@pytest.mark.parametrize(
-    "claim", ["PR is done", "pr done", "Ready to merge", "mergeable", "work is done"]
-)
+@pytest.mark.parametrize("claim", ["PR is done", "pr done", "Ready to merge", "mergeable", "work is done"])
 @pytest.mark.parametrize("word", ["pass", "passed"])
 def test_each_claim_of_being_finished_fails_beside_a_local_pass(claim: str, word: str) -> None:
     failure = assertion_failure("readiness_boundary", f"Local validation: {word}\n{claim}")

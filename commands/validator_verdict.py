@@ -1,0 +1,83 @@
+"""How the validators of a root (contracts, promotions, improvements) take a root and tell their verdict.
+
+Rules of this module:
+1. With `--json`, stdout is one document, on a pass and on a failure alike.
+2. Without it, people get the verdict, what failed and why, and the command that tries again; a failure is
+   also one line on stderr with its code, for scripts and for `evals explain`.
+3. Exit 0 says that everything holds, 1 that something does not.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from ..core.errors import RequirementError
+from ..core.roots import select_root
+from .contract import Summary
+from .ports import installed_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from ..core.roots import Root
+    from .contract import Terminal
+
+
+def configure_root(parser: argparse.ArgumentParser) -> None:
+    """Declare `--repo-root` and `--json`."""
+    parser.add_argument(
+        "--repo-root", metavar="PATH", help="the project to look at; default: the one around here"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def chosen_root(args: argparse.Namespace) -> Root:
+    """Give the root that the arguments choose (requirement `repo root option`)."""
+    return select_root(args.repo_root, os.getcwd())
+
+
+def installed_root() -> str:
+    """Give the folder that holds the installed `contracts` and their `fixtures`."""
+    return os.path.dirname(installed_folder("contracts"))
+
+
+def again(command: str, root: Root) -> str:
+    """Give the command line that looks at the same root again, ready to paste."""
+    return command if root.shown is None else f"{command} --repo-root {shlex.quote(root.shown)}"
+
+
+def tell(
+    terminal: Terminal,
+    document: dict[str, object],
+    *,
+    as_json: bool,
+    noun: str,
+    facts: list[tuple[str, str]],
+) -> int:
+    """Print the verdict of a validation-result document about things called `noun`; give the exit code."""
+    passed = document["status"] == "passed"
+    if as_json:
+        terminal.document(document)
+        return 0 if passed else 1
+    headline = _headline(document, noun)
+    errors = document["errors"]
+    assert isinstance(errors, list)
+    summary = Summary("pass" if passed else "fail", passed, headline, facts=facts, problems=errors)
+    summary.next_command = None if passed else str(document["recovery"])
+    terminal.summary(summary)
+    if not passed:
+        terminal.error(RequirementError(str(document["requirement"]), [headline]))
+    return 0 if passed else 1
+
+
+def _headline(document: dict[str, object], noun: str) -> str:
+    checks = document["checks"]
+    assert isinstance(checks, list)
+    failed = sum(check["status"] == "fail" for check in checks)
+    if not checks:
+        return f"there is no {noun} to judge"
+    if not failed:
+        return f"every {noun} holds ({len(checks)})"
+    return f"{failed} of {len(checks)} {noun}s {'does' if failed == 1 else 'do'} not hold"
