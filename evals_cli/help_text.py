@@ -19,7 +19,7 @@ _TOP = """\
 usage: evals [--debug] COMMAND ...
        evals --version | --help
 
-Local, offline evidence about evaluation runs. No network, no plugins, no candidate code is executed.
+Local, offline evidence about evaluation runs. No network, no plugins, no execution of candidates.
 """
 
 _BOTTOM = """

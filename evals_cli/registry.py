@@ -78,21 +78,17 @@ def group(word: str) -> list[Command]:
 
 
 def nearest(words: Sequence[str]) -> str | None:
-    """Give the name of the command that was probably meant, or None when nothing is near."""
+    """Give the command, or the first word of commands, that was probably meant; None when none is near."""
+    if len(words) > 1 and (close := _close(" ".join(words[:2]), [command.name for command in COMMANDS])):
+        return close
+    if close := _close(words[0], sorted({command.path[0] for command in COMMANDS})):
+        return close
+    below = [command.name for command in COMMANDS if command.path[1:] == (words[0],)]
+    return below[0] if below else None
+
+
+def _close(word: str, names: list[str]) -> str | None:
     from difflib import get_close_matches
 
-    names = [command.name for command in COMMANDS]
-    typed = " ".join(words[:2])
-    for candidate in (typed, words[0]):
-        close = get_close_matches(candidate, names, n=1, cutoff=0.6)
-        if close:
-            return close[0]
-    return _nearest_group(words[0])
-
-
-def _nearest_group(word: str) -> str | None:
-    from difflib import get_close_matches
-
-    groups = sorted({command.path[0] for command in COMMANDS if len(command.path) > 1})
-    close = get_close_matches(word, groups, n=1, cutoff=0.6)
+    close = get_close_matches(word, names, n=1, cutoff=0.6)
     return close[0] if close else None

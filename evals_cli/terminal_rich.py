@@ -57,19 +57,19 @@ def styled_summary(summary: Summary, unicode: bool) -> str:
     sign = ("✓" if summary.good else "✗") if unicode else ("+" if summary.good else "x")
     lines = [
         Text.assemble(
-            (f"{sign} {_one_line(summary.verdict).upper()}", f"bold {colour}"),
-            f"  {_one_line(summary.headline)}",
+            (f"{sign} {shown(summary.verdict).upper()}", f"bold {colour}"),
+            f"  {shown(summary.headline)}",
         )
     ]
-    lines += [Text.assemble(("  - ", "red"), _one_line(problem)) for problem in summary.problems]
+    lines += [Text.assemble(("  - ", "red"), shown(problem)) for problem in summary.problems]
     width = max((len(label) for label, _ in summary.facts), default=0)
     lines += [
-        Text.assemble((f"  {_one_line(label):<{width}}", "dim"), f"  {_one_line(value)}")
+        Text.assemble((f"  {shown(label):<{width}}", "dim"), f"  {shown(value)}")
         for label, value in summary.facts
     ]
     if summary.next_command:
         arrow = "→" if unicode else "->"
-        lines.append(Text.assemble((f"{arrow} ", "bold"), (_one_line(summary.next_command), "cyan")))
+        lines.append(Text.assemble((f"{arrow} ", "bold"), (shown(summary.next_command), "cyan")))
     return _rendered(*lines)
 
 
@@ -79,7 +79,7 @@ def styled_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     for position, header in enumerate(headers):
         table.add_column(header, no_wrap=position < len(headers) - 1, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_one_line(cell)) for cell in row))
+        table.add_row(*(Text(shown(cell)) for cell in row))
     return _rendered(table, wrap=True)
 
 
@@ -88,14 +88,16 @@ def styled_error(code: str, message: str) -> str:
     return _rendered(Text.assemble(("evals:", "bold red"), " ", (f"{code}:", "bold"), f" {message}"))
 
 
-def _one_line(text: str) -> str:
-    return shown(text)
-
-
 def _rendered(*parts: RenderableType, wrap: bool = False) -> str:
     # The width and the colours of the real terminal, but into memory.
     real = Console(force_terminal=True)
-    console = Console(file=io.StringIO(), force_terminal=True, width=real.width, legacy_windows=False)
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        width=real.width,
+        color_system="standard",
+        legacy_windows=False,
+    )
     for part in parts:
         console.print(part, soft_wrap=not wrap, highlight=False, markup=False, emoji=False)
     assert isinstance(console.file, io.StringIO)
