@@ -1,0 +1,44 @@
+"""`evals validate`: check a case, a suite or a latest pointer on its own, without running anything.
+
+Exit 0 says that the document keeps its schema and its policy, 1 that it does not or cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core.roots import find_root
+from ..core.validation import validate_target
+from .ports import documents
+from .validation_verdict import tell_validation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from .contract import Terminal
+
+_NEXT = {"eval-case": "evals run", "suite": "evals run"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the target and the output."""
+    parser.add_argument(
+        "target", metavar="FILE", help="a case, suite.json (suite.toml) under .evals, or latest.json"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Validate the target; `validation target path` and `validation target read` refuse it."""
+    cwd = os.getcwd()
+    outcome = validate_target(args.target, cwd=cwd, root=find_root(cwd), documents=documents())
+    following = _NEXT.get(outcome.target_schema)
+    return tell_validation(
+        terminal,
+        outcome,
+        target=args.target,
+        command="evals validate",
+        following=following,
+        as_json=args.json,
+    )

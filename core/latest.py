@@ -1,0 +1,107 @@
+"""`latest.json`: which bundle is the newest, built by a run, checked, and only then put in place.
+
+Rules:
+- Every pointer is the canonical path of its run id; the evaluated repository is always `.`, since evidence
+  names no path of a machine.
+- The candidate is written into the run's folder and read back: it must be the bytes that were meant, fit
+  the schema, and every artifact of the manifest must have the digest that it states. Only then does it
+  replace `latest.json`, by one rename.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .bundle_layout import CANDIDATE_NAME, LATEST_NAME, artifact_root, pointers
+from .contained import read_inside, sha256_inside
+from .errors import EvalsError
+from .files import fsync_folder, system_error, write_whole
+
+if TYPE_CHECKING:
+    from .documents import Documents
+
+PACKAGE = "evals-cli"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Producer:
+    """What makes bundles: the version of the package, and the command line that repeats the run.
+
+    `suite_path` and `suite_sha256` are None for a case that is run alone.
+    """
+
+    version: str
+    command: str
+    suite_path: str | None = None
+    suite_sha256: str | None = None
+
+
+def latest_document(
+    *,
+    run_id: str,
+    case_id: str,
+    suite_id: str,
+    started_at: str,
+    prefix: str,
+    case_path: str,
+    case_sha256: str,
+    producer: Producer,
+) -> dict[str, Any]:
+    """The content of `latest.json` for a run."""
+    return {
+        "run_id": run_id,
+        "case_id": case_id,
+        "suite_id": suite_id,
+        "execution_mode": "synthetic",
+        "generated_at": started_at,
+        "producer": {
+            "package_name": PACKAGE,
+            "package_version": producer.version,
+            "command": producer.command,
+            "generated_at": started_at,
+            "evaluated_repo_root": ".",
+            "artifact_root_prefix": prefix,
+            "case_path": case_path,
+            "case_sha256": case_sha256,
+            "suite_path": producer.suite_path,
+            "suite_sha256": producer.suite_sha256,
+        },
+        "artifact_root": artifact_root(prefix, run_id),
+        **pointers(prefix, run_id),
+    }
+
+
+def publish(root: str, folder: str, candidate: bytes, manifest: dict[str, Any], documents: Documents) -> None:
+    """Make the run in `folder` (absolute, below `root`) the latest one.
+
+    `candidate` is what latest.json shall be. Raises EvalsError `run.changed` where the written bundle is
+    not what was meant, and the errors of reading and writing; `latest.json` is then as it was, unless only
+    the last step, making the rename durable, failed.
+    """
+    write_whole(os.path.join(folder, CANDIDATE_NAME), candidate)
+    problems = _candidate_problems(root, folder, candidate, manifest, documents)
+    if problems:
+        raise EvalsError("run.changed", "; ".join(problems))
+    runs = os.path.dirname(folder)
+    try:
+        # The run's folder must survive a power cut if the pointer to it does.
+        fsync_folder(runs)
+    except OSError as error:
+        raise system_error(error, LATEST_NAME, "write") from error
+    write_whole(os.path.join(runs, LATEST_NAME), candidate)
+
+
+def _candidate_problems(
+    root: str, folder: str, candidate: bytes, manifest: dict[str, Any], documents: Documents
+) -> list[str]:
+    written = read_inside(folder, CANDIDATE_NAME, limit=len(candidate))
+    if written != candidate:
+        return [f"{CANDIDATE_NAME}: changed while the run was going on"]
+    problems = documents.problems("latest-run", documents.parse(CANDIDATE_NAME, written))
+    return [f"{CANDIDATE_NAME}: {problem}" for problem in problems] + [
+        f"{entry['path']}: changed while the run was going on"
+        for entry in manifest["artifacts"]
+        if sha256_inside(root, entry["path"]) != entry["sha256"]
+    ]

@@ -1,0 +1,132 @@
+"""Validating one document on its own: a case, a suite, a latest pointer, or a proof contract.
+
+Rules:
+- The target lies inside its root; otherwise requirement `validation target path` (for a proof contract
+  `schema validation target path`). Nothing outside the root is opened, links included.
+- It is a regular file of at most TARGET_LIMIT bytes that parses without repeated keys; otherwise
+  `validation target read`.
+- `latest.json` and `latest-candidate.json` are latest pointers, `suite.json` and `suite.toml` suites, every
+  other name is a case. A proof contract is what the caller says it is.
+- Schema first; what the schema cannot say is looked at only in a document that fits it.
+
+A passed validation says that the document keeps its own rules. It does not look at the files it names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .bundle_layout import CANDIDATE_NAME, LATEST_NAME
+from .case import case_problems
+from .contained import read_inside
+from .errors import EvalsError, FileError, RequirementError
+from .files import shown
+from .proof_contracts import SEMANTICS
+from .suite import load_suite
+from .targets import is_suite, locate
+
+if TYPE_CHECKING:
+    from .documents import Documents
+
+TARGET_LIMIT = 64 * 1024 * 1024
+
+TARGET_PATH = "validation target path"
+TARGET_READ = "validation target read"
+SCHEMA_TARGET_PATH = "schema validation target path"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """The outcome: what kind of document it is, and its checks in order, each with its errors.
+
+    `requirement` names what is not met; None when every check passed.
+    """
+
+    target_schema: str
+    checks: list[dict[str, Any]]
+    requirement: str | None
+
+    @property
+    def errors(self) -> list[str]:
+        """Every finding, in order."""
+        return [error for check in self.checks for error in check["errors"]]
+
+
+def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> Validation:
+    """Validate the case, suite or latest pointer that `word`, relative to `cwd`, names below `root`.
+
+    Raises RequirementError `validation target path`, `validation target read`, or `suite validation`.
+    """
+    path = _located(word, cwd, root, TARGET_PATH)
+    name = path.rpartition("/")[2]
+    if is_suite(path):
+        load_suite(word, cwd=cwd, documents=documents)
+        return _validation("suite", [_check("suite", "suite", path, [])], "suite validation")
+    document = _document(root, path, TARGET_PATH, documents)
+    if name in (LATEST_NAME, CANDIDATE_NAME):
+        problems = documents.problems("latest-run", document)
+        check = _check("latest pointer", "latest-run", path, problems)
+        return _validation("latest-run", [check], "artifact schema validation")
+    check = _check("case", "eval-case", path, case_problems(document, documents))
+    return _validation("eval-case", [check], "case validation")
+
+
+def validate_proof_contract(
+    schema: str, word: str, *, cwd: str, root: str, documents: Documents
+) -> Validation:
+    """Validate the claim registry or score vector that `word`, relative to `cwd`, names below `root`.
+
+    `schema` is a key of `proof_contracts.SEMANTICS`. Raises RequirementError `schema validation target path`
+    or `validation target read`.
+    """
+    path = _located(word, cwd, root, SCHEMA_TARGET_PATH)
+    document = _document(root, path, SCHEMA_TARGET_PATH, documents)
+    checks = [_check(f"{schema} schema", schema, path, documents.problems(schema, document))]
+    if not checks[0]["errors"]:
+        checks.append(_check(f"{schema} semantics", schema, path, SEMANTICS[schema](document)))
+    return _validation(schema, checks, "schema validation")
+
+
+def _located(word: str, cwd: str, root: str, requirement: str) -> str:
+    path = locate(word, cwd=cwd, root=root)
+    if path is None:
+        raise RequirementError(
+            requirement,
+            [f"{shown(word)}: lies outside the project root; name a file inside it"],
+            recovery="name a file inside the project root, or another root with --repo-root",
+        )
+    return path
+
+
+def _document(root: str, path: str, requirement: str, documents: Documents) -> Any:
+    try:
+        return documents.parse(path, read_inside(root, path, limit=TARGET_LIMIT))
+    except FileError as error:
+        outside = error.code in ("file.missing", "path.invalid", "path.outside_root")
+        raise RequirementError(
+            requirement if outside else TARGET_READ,
+            [error.message],
+            recovery="name a regular file inside the project root",
+        ) from error
+    except EvalsError as error:
+        raise RequirementError(
+            TARGET_READ,
+            [f"{shown(path)}: {error.message}"],
+            recovery="correct the file at the place that is named",
+        ) from error
+
+
+def _check(label: str, schema: str, path: str, problems: list[str]) -> dict[str, Any]:
+    return {
+        "label": label,
+        "schema_path": f"schemas/{schema}.schema.json",
+        "data_path": path,
+        "status": "fail" if problems else "pass",
+        "errors": [f"{shown(path)}: {problem}" for problem in problems],
+    }
+
+
+def _validation(target_schema: str, checks: list[dict[str, Any]], requirement: str) -> Validation:
+    failed = any(check["errors"] for check in checks)
+    return Validation(target_schema=target_schema, checks=checks, requirement=requirement if failed else None)
