@@ -230,7 +230,7 @@ def _result(scorer: RuntimeScorer, case: Case) -> dict[str, Any]:
         "failure_class": scorer.failure_class if findings else None,
         "inputs_inspected": list(scorer.inspects),
         "evidence": f"{count} observed event{'' if count == 1 else 's'} against the declared contract",
-        "failure_reason": "; ".join(findings) if findings else None,
+        "failure_reason": " | ".join(findings) if findings else None,
     }
 
 
@@ -238,7 +238,8 @@ def score_case(case: Case) -> list[dict[str, Any]]:
     """The results of the scorers that a schema-valid case selects, in the order of SCORERS.
 
     Each has scorer_id, scorer_version, status (`pass` or `fail`), failure_class (null on a pass),
-    inputs_inspected (JSON paths), evidence and failure_reason (null on a pass).
+    inputs_inspected (JSON paths), evidence, and failure_reason (null on a pass, else the findings with ` | `
+    between them).
     """
     return [_result(scorer, case) for scorer in SCORERS if scorer.scorer_id in case["scorers"]]
 
