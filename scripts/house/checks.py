@@ -173,9 +173,13 @@ def check_types() -> bool:
     """The installed package and these scripts, by mypy's strict rules."""
     mypy = [tool("mypy"), "--strict", "--config-file", str(ROOT / "pyproject.toml")]
     mypy += ["--cache-dir", str(ROOT / ".mypy_cache"), "--no-error-summary"]
+    seen = {"MYPYPATH": str(INSTALLED)}
     house = [str(path) for path in sorted((ROOT / "scripts" / "house").glob("*.py"))]
     return has_installed() and all(
-        [succeeds([*mypy, "-p", "evals_cli"], cwd=INSTALLED), succeeds([*mypy, *house], cwd=ROOT / "scripts")]
+        [
+            succeeds([*mypy, "-p", "evals_cli"], cwd=INSTALLED),
+            succeeds([*mypy, *house], cwd=ROOT / "scripts", extra=seen),
+        ]
     )
 
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,7 +51,7 @@ VOLATILE = re.compile(
     r"(?P<id>\d{8}T\d{6}Z)"
     r"|(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"
     r"|\b(?P<digest>[0-9a-f]{64}|[0-9a-f]{40})\b"
-    r"|(?<=run-|apsule-)(?P<name>[0-9a-f]{16})\b"
+    r"|\b(?P<name>(?:run|capsule)-[0-9a-f]{16})\b"
     r"|\b(?P<short>[0-9a-f]{8,12})(?=…)"
     r"|(?P<folder>/(?:tmp|var)/[\w./+-]+)"
 )
@@ -255,13 +255,15 @@ def link_problems(path: Path, text: str) -> list[str]:
 
 def table_of_commands() -> str:
     """Every command with its help."""
+    from evals_cli.commands.arguments import Parser
     from evals_cli.registry import COMMANDS
 
     parts = []
     for command in COMMANDS:
-        asked = [sys.executable, "-m", "evals_cli", *command.path, "--help"]
-        said = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT).stdout
-        parts.append(f"### evals {command.name}\n\n```text\n{said.rstrip()}\n```\n\n")
+        parser = Parser(f"evals {command.name}", f"{command.summary}.")
+        importlib.import_module(f"evals_cli.commands.{command.module}").configure(parser)
+        said = parser.format_help().rstrip()
+        parts.append(f"### evals {command.name}\n\n```text\n{said}\n```\n\n")
     return "\n" + "".join(parts)
 
 
