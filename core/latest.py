@@ -76,11 +76,10 @@ def latest_document(
 def publish(root: str, folder: str, candidate: bytes, manifest: dict[str, Any], documents: Documents) -> None:
     """Make the run in `folder` (absolute, below `root`) the latest one.
 
-    `candidate` is what latest.json shall be. Raises EvalsError `run.changed` where the written bundle is
-    not what was meant, and the errors of reading and writing; `latest.json` is then as it was, unless only
-    the last step, making the rename durable, failed.
+    `candidate` is what latest.json shall be; the run's folder holds it already. Raises EvalsError
+    `run.changed` where the written bundle is not what was meant, and the errors of reading and writing;
+    `latest.json` is then as it was, unless only the last step, making the rename durable, failed.
     """
-    write_whole(os.path.join(folder, CANDIDATE_NAME), candidate)
     problems = _candidate_problems(root, folder, candidate, manifest, documents)
     if problems:
         raise EvalsError("run.changed", "; ".join(problems))

@@ -107,7 +107,10 @@ def build_bundle(case: Case, run: Run) -> Bundle:
 
 
 def bundle_problems(bundle: Bundle, documents: Documents) -> list[str]:
-    """What does not fit its schema in a built bundle, each finding with its file; empty means sound."""
+    """What does not fit its schema in a built bundle, each finding with its file; empty means sound.
+
+    The pointer to it is judged when it has been written, by `latest.publish`.
+    """
     schemas = {
         "result.json": "eval-result",
         "manifest.json": "artifact-manifest",
@@ -119,7 +122,6 @@ def bundle_problems(bundle: Bundle, documents: Documents) -> list[str]:
         for name, schema in schemas.items()
         for problem in documents.problems(schema, documents.parse(name, bundle.files[name]))
     ]
-    found += [f"latest.json: {problem}" for problem in documents.problems("latest-run", bundle.latest)]
     timeline = trace_problems(
         bundle.files["trace-events.jsonl"],
         run_id=bundle.latest["run_id"],

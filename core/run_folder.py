@@ -5,17 +5,21 @@ Rules:
   `-02` and so on follow. Making the folder is what takes the name, so two runs never share one.
 - Every folder on the way is looked at before the next one is made: a link is followed only when it leads
   to a folder inside the repository. Nothing is made outside it.
-- Whatever fails here fails before the run has started: requirement `run directory`, no failure.json.
+- Whatever fails until the folder is made fails before the run has started: requirement `run directory`, no
+  failure.json.
+- Artifacts are written whole: a temporary file, fsync, rename. The names are made durable by one fsync of
+  the folder after the last of them, since nothing refers to a bundle before latest.json does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 
 from .errors import EvalsError, RequirementError
-from .files import fsync_folder, shown, system_error
+from .files import NO_FOLLOW, WRITE_FLAGS, fsync_folder, shown, system_error, write_all
 from .targets import below
 
 MAX_NAMES = 10_000
@@ -40,7 +44,6 @@ def make_run_folder(root: str, prefix: str, name: str) -> tuple[str, str]:
     try:
         parent = _folder_inside(os.path.realpath(root), prefix)
         run_id = _take_name(parent, name)
-        fsync_folder(parent)
     except EvalsError as error:
         raise _refusal(error.message) from error
     except OSError as error:
@@ -88,3 +91,34 @@ def _take_name(parent: str, name: str) -> str:
             continue
         return run_id
     raise EvalsError("path.invalid", f"{name}: {MAX_NAMES} runs have this name already")
+
+
+def write_artifacts(folder: str, files: dict[str, bytes]) -> None:
+    """Write the files of a bundle into the run's folder (absolute), in order, each whole.
+
+    Raises FileError `file.write_failed`; the files before the one that failed are then complete.
+    """
+    name = ""
+    try:
+        for name, content in files.items():
+            _write_artifact(os.path.join(folder, name), content)
+        fsync_folder(folder)
+    except OSError as error:
+        raise system_error(error, name, "write") from error
+
+
+def _write_artifact(path: str, content: bytes) -> None:
+    temporary = f"{path}.tmp"
+    try:
+        descriptor = os.open(temporary, WRITE_FLAGS | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o644)
+        try:
+            write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        # The folder is this run's alone, so the temporary file is too.
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

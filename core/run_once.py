@@ -14,13 +14,13 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from .bundle_layout import FAILURE_NAME, artifact_root, pointers
+from .bundle_layout import CANDIDATE_NAME, FAILURE_NAME, artifact_root, pointers
 from .canonical import pretty_json
 from .errors import EvalsError, RequirementError
 from .files import write_whole
 from .latest import publish
 from .run_bundle import Bundle, Run, build_bundle, bundle_problems
-from .run_folder import make_run_folder, run_name
+from .run_folder import make_run_folder, run_name, write_artifacts
 from .scoring import status_of
 from .targets import capped
 
@@ -74,9 +74,9 @@ def _write_bundle(run: Run, folder: str, bundle: Bundle, documents: Documents) -
     problems = bundle_problems(bundle, documents)
     if problems:
         raise EvalsError("run.invalid", "; ".join(capped(problems)))
-    for name, content in bundle.files.items():
-        write_whole(os.path.join(folder, name), content)
-    publish(run.root, folder, pretty_json(bundle.latest).encode("utf-8"), bundle.manifest, documents)
+    candidate = pretty_json(bundle.latest).encode("utf-8")
+    write_artifacts(folder, {**bundle.files, CANDIDATE_NAME: candidate})
+    publish(run.root, folder, candidate, bundle.manifest, documents)
 
 
 def _leave_failure(run: Run, folder: str, case_id: str, reason: str) -> None:
