@@ -1,6 +1,7 @@
 """Capsule: the public face of tamper-evident journals.
 
 What it offers, and where the rules are:
+- `Capsule`, `append_entry`: create, open, append (`core.handle`, loaded when it is first asked for).
 - `verify`, `project`, `read_snapshot`, `root_after`: read only, one pass (`core.verification`).
 - `write_projection`: projection.json beside the journal, replaced whole.
 - `export_bundle`: the three files of a capsule in another folder (`core.export`).
@@ -21,9 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .handle import Capsule, append_entry
+
 __all__ = [
+    "Capsule",
     "Snapshot",
     "Verification",
+    "append_entry",
+    "export_bundle",
     "project",
     "read_snapshot",
     "root_after",
@@ -81,3 +87,23 @@ def write_projection(path: str | os.PathLike[str]) -> dict[str, Any]:
     target = os.path.join(os.fspath(path), projection.FILE_NAME)
     files.write_whole(target, projection.projection_bytes(derived))
     return derived
+
+
+def export_bundle(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> dict[str, Any]:
+    """Copy the capsule in `path`, verified and projected, to the folder `out`; see `core.export`.
+
+    Returns {"dir": out, "files": ["capsule.json", "journal.ndjson", "projection.json"]}. Raises the codes of
+    `verify`, `capsule.export_conflict`, `capsule.changed` and FileError `file.write_failed`.
+    """
+    from . import export
+
+    return export.export_bundle(path, out)
+
+
+def __getattr__(name: str) -> Any:
+    # The writing side costs start-up time that verification need not pay.
+    if name in ("Capsule", "append_entry"):
+        from . import handle
+
+        return getattr(handle, name)
+    raise AttributeError(f"module {__name__} has no attribute {name}")

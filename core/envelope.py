@@ -40,8 +40,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "Redaction",
     "SealedText",
-    "body_problems",
     "compute_entry_hash",
+    "field_problems",
     "is_effect_class",
     "is_hash",
     "is_id",
@@ -141,7 +141,7 @@ def _is_non_empty(value: object) -> bool:
 _ID_FORM = "1 to 128 of the characters A-Z a-z 0-9 . _ : -, the first a letter or digit"
 
 # Field, its form, the form in words. payload and entry_hash are judged apart.
-_BODY_CHECKS: tuple[tuple[str, Callable[[object], bool], str], ...] = (
+_FIELD_CHECKS: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("schema", _is_schema, f'"{SCHEMA_VERSION}"'),
     ("run_id", is_id, _ID_FORM),
     ("capsule_id", is_id, _ID_FORM),
@@ -163,7 +163,9 @@ def validate_envelope(entry: object) -> list[str]:
     """
     if not isinstance(entry, dict):
         return [f"$: found {kind_of(entry)}; expected an object"]
-    problems = _membership_problems(entry) + body_problems(entry)
+    problems = _membership_problems(entry) + field_problems(entry)
+    if "payload" in entry:
+        problems += payload_problems(entry["payload"])
     if not is_hash(entry.get("entry_hash")):
         if "entry_hash" in entry:
             problems.append(unexpected("entry_hash", entry["entry_hash"], "64 lower-case hex digits"))
@@ -185,16 +187,13 @@ def _membership_problems(entry: dict[Any, Any]) -> list[str]:
     return problems
 
 
-def body_problems(entry: dict[Any, Any]) -> list[str]:
-    """The problems of all fields but entry_hash, for those that are there."""
-    problems = [
+def field_problems(entry: dict[Any, Any]) -> list[str]:
+    """The problems of all fields but payload and entry_hash, for those that are there."""
+    return [
         unexpected(name, entry[name], words)
-        for name, has_form, words in _BODY_CHECKS
+        for name, has_form, words in _FIELD_CHECKS
         if name in entry and not has_form(entry[name])
     ]
-    if "payload" in entry:
-        problems += payload_problems(entry["payload"])
-    return problems
 
 
 def compute_entry_hash(entry: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import codecs
 
+from . import files
 from .canonical import loads
 from .envelope import EFFECT_CLASSES, GENESIS_HASH, LINEAGES, sealed_text, validate_envelope
 from .errors import EvalsError
@@ -27,6 +28,7 @@ from .metadata import identity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, Final, Protocol
 
 FILE_NAME: Final = "journal.ndjson"
@@ -256,3 +258,41 @@ class Scan:
 
 
 _RESTORE = "compare the file with a trusted copy, or keep it as evidence and start a new capsule"
+
+
+def read_entries(path: str, size: int) -> Iterator[dict[str, Any]]:
+    """The entries in the first `size` bytes of a journal that was verified, each checked again as it is read.
+
+    Raises EvalsError with the code of `check_line` where the bytes are no longer good, `capsule.changed`
+    where they are fewer, and `file.*` where the file cannot be opened or read.
+    """
+    index, parent_hash, tail = 0, GENESIS_HASH, b""
+    for chunk in _first_bytes(path, size):
+        *lines, tail = (tail + chunk).split(b"\n")
+        for line in lines:
+            entry = check_line(line, index, parent_hash)
+            index, parent_hash = index + 1, entry["entry_hash"]
+            yield entry
+
+
+def _first_bytes(path: str, size: int) -> Iterator[bytes]:
+    descriptor = files.open_regular(path, follow_symlinks=False)
+    try:
+        for chunk in files.read_chunks(descriptor):
+            yield chunk[:size]
+            size -= len(chunk)
+            if size <= 0:
+                return
+    except OSError as error:
+        raise files.system_error(error, path) from error
+    finally:
+        files.close_quietly(descriptor)
+    if size > 0:
+        raise changed("became shorter")
+
+
+def changed(how: str) -> EvalsError:
+    """The refusal of a journal that changed between two looks of one command."""
+    return EvalsError(
+        "capsule.changed", f"{FILE_NAME} {how} while it was read; try again when no writer is at work"
+    )

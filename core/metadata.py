@@ -51,8 +51,8 @@ def identity_of(entry: dict[str, Any]) -> tuple[str, ...]:
     return tuple([entry[field] for field in IDENTITY_FIELDS])
 
 
-def read_metadata(folder: str) -> Metadata:
-    """The metadata of the capsule in `folder`.
+def read_metadata(folder: str, known: Metadata | None = None) -> Metadata:
+    """The metadata of the capsule in `folder`; `known` again where its bytes are still those on disk.
 
     Raises EvalsError `capsule.metadata_invalid`: missing, not a regular file of its own (symlinks are not
     followed), unreadable, too large, not JSON, or not of the form above.
@@ -61,7 +61,7 @@ def read_metadata(folder: str) -> Metadata:
         raw = files.read_regular(os.path.join(folder, FILE_NAME), limit=MAX_BYTES, follow_symlinks=False)
     except EvalsError as error:
         raise invalid(_file_problem(error.code)) from error
-    return parse_metadata(raw)
+    return known if known is not None and known.raw == raw else parse_metadata(raw)
 
 
 def _file_problem(code: str) -> str:

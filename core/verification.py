@@ -100,11 +100,11 @@ class Identity:
 
     __slots__ = ("error", "found")
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, known: metadata.Metadata | None = None) -> None:
         self.found: metadata.Metadata | None = None
         self.error: EvalsError | None = None
         try:
-            self.found = metadata.read_metadata(folder)
+            self.found = metadata.read_metadata(folder, known)
         except EvalsError as error:
             self.error = error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from evals_cli.core.canaries import CANARY_NAMES, may_hold_canary, scan_for_canaries
 from evals_cli.core.errors import EvalsError
 

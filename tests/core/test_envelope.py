@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from evals_cli.core import canonical, envelope
 from evals_cli.core.errors import EvalsError
 

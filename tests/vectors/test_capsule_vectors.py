@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core import canonical, capsule
 from evals_cli.core.errors import EvalsError
 

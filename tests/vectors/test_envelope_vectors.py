@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core import canonical, envelope
 from evals_cli.core.timestamps import parse_ms
 

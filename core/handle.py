@@ -1,0 +1,215 @@
+"""Handle: a capsule that entries are appended to and read from.
+
+Rules (source document):
+- A handle holds no authority: each append takes the lock, then reads and verifies everything from disk; what
+  the handle remembers only saves parsing (`core.prefix`). Identity is taken from the disk's metadata.
+- Creating validates before any folder is made and never touches a capsule, or half of one, that is there.
+- A batch is one lock, one verification, one write and one fsync, and each record is validated before the
+  first byte is written. A session (`writer`) locks and verifies once for many appends.
+- An append that fails once bytes may be on disk is ambiguous; the handle then forgets what it remembers.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import files, journal, metadata
+from .appending import OpenJournal
+from .creation import OMITTED, create_files
+from .errors import EvalsError
+from .lock import AppendLock
+from .prefix import Prefix, verify_from
+from .recording import Recorder, checked_record
+from .session import Writer
+from .verification import examine, journal_fault, journal_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from .timestamps import Clock
+
+
+class Capsule:
+    """One capsule on disk. Make it with `create` or `open`."""
+
+    def __init__(self, path: str, prefix: Prefix, clock: Clock | None) -> None:
+        self._path = path
+        self._metadata = prefix.metadata
+        self._prefix: Prefix | None = prefix
+        self._clock = clock
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        run_id: str = OMITTED,
+        capsule_id: str = OMITTED,
+        harness_version: str = OMITTED,
+        task_family: str = OMITTED,
+        clock: Clock | None = None,
+    ) -> Capsule:
+        """Make an empty capsule in the folder `path`, which is made where it is missing.
+
+        Omitted: run_id and capsule_id are random, harness_version is "unknown", task_family "unspecified".
+        Raises EvalsError `capsule.metadata_invalid` (nothing was touched), `capsule.exists` (a capsule.json
+        or journal.ndjson is there) or `capsule.create_failed`.
+        """
+        folder = os.fspath(path)
+        found = create_files(
+            folder,
+            run_id=run_id,
+            capsule_id=capsule_id,
+            harness_version=harness_version,
+            task_family=task_family,
+            clock=clock,
+        )
+        return cls(folder, Prefix(found, journal.Chain()), clock)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, clock: Clock | None = None) -> Capsule:
+        """The capsule in the folder `path`, verified; raises EvalsError with the codes of `verify`."""
+        folder = os.fspath(path)
+        where = journal_path(folder)
+        try:
+            descriptor = files.open_regular(where, follow_symlinks=False)
+        except EvalsError as error:
+            raise journal_fault(error).error() from error
+        try:
+            verdict, prefix = verify_from(descriptor, folder, None)
+        except OSError as error:
+            raise journal_fault(files.system_error(error, where)).error() from error
+        finally:
+            files.close_quietly(descriptor)
+        if prefix is None:
+            raise verdict.error()
+        return cls(folder, prefix, clock)
+
+    @property
+    def path(self) -> str:
+        """The folder of the capsule, as it was given."""
+        return self._path
+
+    @property
+    def metadata(self) -> metadata.Metadata:
+        """The identity as it was when the handle was made: run_id, capsule_id, harness_version, ..."""
+        return self._metadata
+
+    def append(
+        self,
+        lineage: str,
+        kind: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        effect_class: str = "SE0",
+        strict: bool = True,
+        allowlist: Iterable[str] | None = None,
+    ) -> dict[str, Any]:
+        """Append one entry and return it.
+
+        Raises EvalsError: `capsule.busy`, `capsule.lock_failed`, the codes of `verify`, those of
+        `core.recording` (nothing was written); `capsule.write_failed`, `capsule.lock_lost`,
+        `capsule.lock_failed` (the entry may be on disk). With `strict` false, unknown payload keys are
+        dropped; `allowlist` narrows what a payload may hold.
+        """
+        with AppendLock(self._path), self._opened() as opened:
+            recorder = _recorder(opened, self._clock)
+            sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
+            opened.write(sealed.line)
+        self._remember(opened, [sealed.entry], sealed.line)
+        return sealed.entry
+
+    def append_many(
+        self,
+        records: Iterable[Mapping[str, object]],
+        *,
+        strict: bool = True,
+        allowlist: Iterable[str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Append records, mappings of lineage, kind, payload and effect_class, and return their entries.
+
+        All or, as far as this process can tell, none: a refused record (details `record`, from 0) writes
+        nothing, a crash in the middle of the write leaves a prefix of the batch and perhaps a torn line.
+        Raises as `append`; TypeError or ValueError for records of another shape.
+        """
+        batch = [checked_record(index, record) for index, record in enumerate(records)]
+        keys = None if allowlist is None else _key_set(allowlist)
+        with AppendLock(self._path), self._opened() as opened:
+            recorder = _recorder(opened, self._clock)
+            sealed = [
+                recorder.seal_record(index, record, strict=strict, allowlist=keys)
+                for index, record in enumerate(batch)
+            ]
+            data = b"".join([one.line for one in sealed])
+            if data:
+                opened.write(data)
+        entries = [one.entry for one in sealed]
+        self._remember(opened, entries, data)
+        return entries
+
+    def writer(self) -> Writer:
+        """A session: `with capsule.writer() as session: session.append(...)`, one lock for many appends."""
+        return Writer(self._path, self._take_prefix(), self._clock, self._give_prefix)
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """The entries, oldest first, each checked again while it is read.
+
+        Verifies the capsule first and raises EvalsError with the codes of `verify`; entries that are appended
+        later are not given. Memory does not grow with the journal.
+        """
+        snapshot = examine(self._path, with_projection=False)
+        if not snapshot.verification.ok:
+            raise snapshot.verification.error()
+        return journal.read_entries(journal_path(self._path), snapshot.size)
+
+    def _opened(self) -> OpenJournal:
+        return OpenJournal(self._path, self._take_prefix())
+
+    def _take_prefix(self) -> Prefix | None:
+        # Whoever uses the memory takes it away: only a success gives it back.
+        prefix, self._prefix = self._prefix, None
+        return prefix
+
+    def _give_prefix(self, prefix: Prefix) -> None:
+        self._prefix = prefix
+
+    def _remember(self, opened: OpenJournal, entries: list[dict[str, Any]], data: bytes) -> None:
+        prefix = opened.prefix
+        prefix.advance(entries, data)
+        self._prefix = prefix
+
+
+def append_entry(
+    path: str | os.PathLike[str],
+    lineage: str,
+    kind: str,
+    payload: Mapping[str, object] | None = None,
+    *,
+    effect_class: str = "SE0",
+    strict: bool = True,
+    allowlist: Iterable[str] | None = None,
+    clock: Clock | None = None,
+) -> dict[str, Any]:
+    """Append one entry to the capsule in `path` without opening it first: one verification, under the lock.
+
+    Raises as `Capsule.append`.
+    """
+    folder = os.fspath(path)
+    with AppendLock(folder), OpenJournal(folder, None, remember=False) as opened:
+        recorder = _recorder(opened, clock)
+        sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
+        opened.write(sealed.line)
+    return sealed.entry
+
+
+def _recorder(opened: OpenJournal, clock: Clock | None) -> Recorder:
+    prefix = opened.prefix
+    return Recorder(prefix.metadata, clock, prefix.chain.count, prefix.chain.parent_hash)
+
+
+def _key_set(allowlist: Iterable[str]) -> frozenset[str]:
+    if isinstance(allowlist, str):
+        raise TypeError("allowlist is a collection of payload keys, not one text")
+    return frozenset(allowlist)

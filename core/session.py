@@ -1,0 +1,105 @@
+"""Session: many appends under one lock, after one verification.
+
+Rules:
+- Entering takes the lock (`capsule.busy`) and verifies; each append then costs its own bytes and one fsync.
+- Before each write the journal must have the size that this session left it with; otherwise somebody wrote
+  without the lock, and nothing is written: `capsule.lock_lost`.
+- After an append whose bytes may be on disk in part, the session takes no more: `capsule.write_failed`.
+- Leaving closes the journal and releases the lock with the ownership check (`core.lock`).
+"""
+
+from __future__ import annotations
+
+from .appending import OpenJournal
+from .errors import EvalsError
+from .lock import AppendLock
+from .recording import Recorder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import TracebackType
+    from typing import Any
+
+    from .prefix import Prefix
+    from .timestamps import Clock
+
+
+class Writer:
+    """A writing session of a capsule; appends are possible inside the `with` block only."""
+
+    def __init__(
+        self,
+        folder: str,
+        remembered: Prefix | None,
+        clock: Clock | None,
+        give_back: Callable[[Prefix], None],
+    ) -> None:
+        self._lock = AppendLock(folder)
+        self._journal = OpenJournal(folder, remembered)
+        self._clock = clock
+        self._give_back = give_back
+        self._recorder: Recorder | None = None
+        self._failed = False
+
+    def __enter__(self) -> Writer:  # noqa: PYI034 - Self needs Python 3.11
+        self._lock.__enter__()
+        try:
+            self._journal.__enter__()
+        except BaseException as error:
+            self._lock.__exit__(type(error), error, error.__traceback__)
+            raise
+        chain = self._journal.prefix.chain
+        self._recorder = Recorder(self._journal.prefix.metadata, self._clock, chain.count, chain.parent_hash)
+        return self
+
+    def append(
+        self,
+        lineage: str,
+        kind: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        effect_class: str = "SE0",
+        strict: bool = True,
+        allowlist: Iterable[str] | None = None,
+    ) -> dict[str, Any]:
+        """Append one entry, durable when this returns it. Errors as `Capsule.append`, lock and read apart.
+
+        A refused entry leaves the session usable. ValueError outside the `with` block.
+        """
+        if self._recorder is None:
+            raise ValueError("a writing session appends inside its with block only")
+        if self._failed:
+            raise EvalsError(
+                "capsule.write_failed",
+                "an earlier write of this session failed, so it takes no more; verify the capsule",
+            )
+        sealed = self._recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
+        self._failed = True
+        if not self._journal.is_untouched():
+            raise _foreign_bytes()
+        self._journal.write(sealed.line)
+        self._journal.prefix.advance([sealed.entry], sealed.line)
+        self._failed = False
+        return sealed.entry
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._recorder = None
+        try:
+            self._journal.__exit__(kind, error, trace)
+        except EvalsError as failure:
+            self._lock.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        self._lock.__exit__(kind, error, trace)
+        if not self._failed:
+            self._give_back(self._journal.prefix)
+
+
+def _foreign_bytes() -> EvalsError:
+    return EvalsError(
+        "capsule.lock_lost",
+        "journal.ndjson was changed by somebody else while this session held the lock, and the entry was not "
+        "written; stop all writers and verify the capsule",
+    )
