@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..core.promotions import PROMOTION, validate_promotions
 from .ports import documents
-from .validator_verdict import again, chosen_root, configure_root, installed_root, tell
+from .root_verdict import again, chosen_root, configure_root, installed_root, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -93,6 +93,15 @@ def test_a_broken_promotion_fails_both_packet_validators(
     assert codes == ["promotion.validation", "improvement.validation"]
 
 
+def test_people_hear_that_there_is_nothing_to_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate-improvements", "--repo-root", str(tmp_path)]) == 1
+    out, err = capsys.readouterr()
+    assert ".harness/eval-improvements/<name>.json" in out
+    assert err == "evals: improvement.validation: there is no eval improvement to judge\n"
+
+
 def test_several_failures_are_counted(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b"):
         (world / f".harness/case-promotions/{name}.json").write_text("{}", encoding="utf-8")

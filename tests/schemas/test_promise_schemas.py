@@ -1,4 +1,4 @@
-"""Schemas of contracts, runtime-evidence cases and packets: public fields as published, own words for each."""
+"""Schemas of contracts, runtime-evidence cases and packets: the published fields, own words for each."""
 
 from __future__ import annotations
 
