@@ -3,6 +3,9 @@
 - `repository`: the root of this checkout, wherever the tests are started from.
 - `shared`: the folder of reference material that lies beside the checkout on some machines. It is
   `EVALS_SHARED` when that is set, else `../shared`; a test that asks for it is skipped where it is absent.
+
+Property tests have no deadline, since machines differ; under continuous integration they try the same examples
+every time, elsewhere new ones.
 """
 
 from __future__ import annotations
@@ -10,9 +13,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 _ROOT = Path(__file__).resolve().parent.parent
+
+hypothesis.settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.load_profile("house")
 
 
 @pytest.fixture(scope="session")
