@@ -4,8 +4,8 @@
 - `shared`: the folder of reference material that lies beside the checkout on some machines. It is
   `EVALS_SHARED` when that is set, else `../shared`; a test that asks for it is skipped where it is absent.
 
-Property tests have no deadline, since machines differ; under continuous integration they try the same examples
-every time, elsewhere new ones.
+Property tests have no deadline, since machines differ; under continuous integration they try the same
+examples every time, elsewhere new ones.
 """
 
 from __future__ import annotations
