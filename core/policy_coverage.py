@@ -127,6 +127,6 @@ def assess(root: str, paths: list[str], documents: Documents) -> Coverage:
         check, outcome = _assess_file(root, file, documents)
         checks.append(check)
         families += outcome.families if outcome else ()
-        errors += outcome.coverage_problems if outcome else check["errors"]
+        errors += about(file, list(outcome.coverage_problems)) if outcome else check["errors"]
     status = ("fail" if errors else "pass") if checks else "not_configured"
     return Coverage(status=status, families=families, errors=errors, checks=checks)
