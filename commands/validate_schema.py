@@ -62,7 +62,7 @@ def _unknown(args: argparse.Namespace, terminal: Terminal) -> int:
         {
             "schema_version": 2,
             "status": "failed",
-            "requirement": "schema validation target schema",
+            "requirement": "schema unknown",
             "target_schema": args.schema,
             "supported_schemas": supported,
             "checks": [],

@@ -77,12 +77,12 @@ def publish(root: str, folder: str, candidate: bytes, manifest: dict[str, Any], 
     """Make the run in `folder` (absolute, below `root`) the latest one.
 
     `candidate` is what latest.json shall be; the run's folder holds it already. Raises EvalsError
-    `run.changed` where the written bundle is not what was meant, and the errors of reading and writing;
+    `run.failed` where the written bundle is not what was meant, and the errors of reading and writing;
     `latest.json` is then as it was, unless only the last step, making the rename durable, failed.
     """
     problems = _candidate_problems(root, folder, candidate, manifest, documents)
     if problems:
-        raise EvalsError("run.changed", "; ".join(problems))
+        raise EvalsError("run.failed", "; ".join(problems))
     runs = os.path.dirname(folder)
     try:
         # The run's folder must survive a power cut if the pointer to it does.

@@ -73,7 +73,7 @@ def run_once(
 def _write_bundle(run: Run, folder: str, bundle: Bundle, documents: Documents) -> None:
     problems = bundle_problems(bundle, documents)
     if problems:
-        raise EvalsError("run.invalid", "; ".join(capped(problems)))
+        raise EvalsError("run.failed", "; ".join(capped(problems)))
     candidate = pretty_json(bundle.latest).encode("utf-8")
     write_artifacts(folder, {**bundle.files, CANDIDATE_NAME: candidate})
     publish(run.root, folder, candidate, bundle.manifest, documents)

@@ -40,7 +40,8 @@ def locate(word: str, *, cwd: str, root: str) -> str | None:
     folder, name = os.path.split(os.path.join(cwd, word))
     if name in ("", ".", ".."):
         folder, name = os.path.join(folder, name), ""
-    return below(os.path.realpath(root), os.path.join(os.path.realpath(folder), name))
+    base, named = os.path.realpath(root), os.path.join(os.path.realpath(folder), name)
+    return "." if named.rstrip(os.sep) == base else below(base, named)
 
 
 def twin(path: str) -> str | None:

@@ -67,7 +67,7 @@ def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> 
     if name in (LATEST_NAME, CANDIDATE_NAME):
         problems = documents.problems("latest-run", document)
         check = _check("latest pointer", "latest-run", path, problems)
-        return _validation("latest-run", [check], "artifact schema validation")
+        return _validation("latest-run", [check], "latest validation")
     check = _check("case", "eval-case", path, case_problems(document, documents))
     return _validation("eval-case", [check], "case validation")
 

@@ -9,7 +9,7 @@ Rules:
   times as strings.
 - A TOML text is limited to TOML_LIMIT bytes: its reader is far slower than JSON's.
 
-Errors are EvalsError `toml.invalid`, `toml.too_deep` and `toml.too_large`, besides those of the JSON reader.
+Errors are EvalsError `toml.invalid` besides those of the JSON reader.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def parse_document(name: str, raw: bytes, load_json: Callable[[bytes], Any]) -> 
 
 def _parse_toml(raw: bytes) -> Any:
     if len(raw) > TOML_LIMIT:
-        raise EvalsError("toml.too_large", f"the document is larger than {TOML_LIMIT} bytes")
+        raise EvalsError("toml.invalid", f"the document is larger than {TOML_LIMIT} bytes")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -54,7 +54,7 @@ def _parse_toml(raw: bytes) -> Any:
     try:
         return _plain(_loads(text), "$")
     except RecursionError:
-        raise EvalsError("toml.too_deep", "nested too deeply; expected a flatter document") from None
+        raise EvalsError("toml.invalid", "nested too deeply; expected a flatter document") from None
     except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise EvalsError("toml.invalid", reason[:1].lower() + reason[1:]) from None
