@@ -93,16 +93,20 @@ def _validator(name: str) -> Any:
 
 
 def _compile(name: str) -> Any:
-    schema = json.loads(schema_text(name))
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012
 
     from .keywords import VALIDATOR
 
     def sibling(uri: str) -> Any:
-        return DRAFT202012.create_resource(
-            json.loads(schema_text(uri.removeprefix(BASE).removesuffix(SUFFIX)))
-        )
+        return DRAFT202012.create_resource(_contents(uri.removeprefix(BASE).removesuffix(SUFFIX)))
 
     registry: Any = Registry(retrieve=sibling)  # type: ignore[call-arg]  # attrs names it; mypy cannot see
-    return VALIDATOR(schema, registry=registry)
+    return VALIDATOR(_contents(name), registry=registry)
+
+
+def _contents(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(schema_text(name))
+    # jsonschema would take the draft's own keywords, and their messages, wherever it meets `$schema`.
+    del schema["$schema"]
+    return schema
