@@ -1,8 +1,8 @@
 """The verdict on the latest bundle of a repository: latest.json, and everything that it names.
 
 Order of checks:
-1. latest.json: stands inside the root, is read strictly (no repeated key, no NaN, UTF-8, bounded size), fits its
-   schema. Where it does not parse or is no object, nothing further can be checked.
+1. latest.json: stands inside the root, is read strictly (no repeated key, no NaN, UTF-8, bounded size), fits
+   its schema. Where it does not parse or is no object, nothing further can be checked.
 2. manifest, result, scorer results, baseline result: read through the pointers, literally; schema.
 3. report and command log: regular files inside the root.
 4. the trace: seven events of this run, in order.
@@ -19,9 +19,6 @@ about who wrote it, or whether the run that it describes took place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
 from . import bundle_agreement as agreement
 from .bundle_files import BundleFiles, about
 from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
@@ -31,7 +28,10 @@ from .files import shown
 from .producer import producer_problems
 from .trace import trace_problems
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .documents import Documents
 
 _IDENTITY = ("run_id", "case_id", "suite_id", "execution_mode")
@@ -46,14 +46,16 @@ _DOCUMENTS = {
 _PLAIN_FILES = {"report_path": "report", "command_log_path": "command log"}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check of a bundle: what was looked at, and every problem of it."""
+    """One check of a bundle: label, checked file, the schema if one was applied, and every problem."""
 
-    label: str
-    data_path: str
-    schema: str | None = None
-    problems: tuple[str, ...] = ()
+    __slots__ = ("data_path", "label", "problems", "schema")
+
+    def __init__(self, label: str, data_path: str, problems: list[str], *, schema: str | None = None) -> None:
+        self.label = label
+        self.data_path = shown(data_path)
+        self.problems = problems
+        self.schema = schema
 
     def document(self) -> dict[str, Any]:
         """The check as `validation-result` holds it."""
@@ -68,25 +70,27 @@ class Check:
         }
 
 
-@dataclass(kw_only=True)
 class BundleVerdict:
     """What was found about the latest bundle.
 
     `latest` is the parsed latest.json, whatever it holds, when `parsed`; `latest_valid` says that it fits its
-    schema. `manifest` is the parsed manifest or None. `status` is passed, failed, or not_run without one.
+    schema. `manifest` is the parsed manifest or None.
     """
 
-    latest_path: str
-    found: bool = True
-    parsed: bool = False
-    latest_valid: bool = False
-    latest: Any = None
-    manifest: Any = None
-    checks: list[Check] = field(default_factory=list)
+    __slots__ = ("checks", "found", "latest", "latest_path", "latest_valid", "manifest", "parsed")
+
+    def __init__(self, latest_path: str) -> None:
+        self.latest_path = latest_path
+        self.found = True
+        self.parsed = False
+        self.latest_valid = False
+        self.latest: Any = None
+        self.manifest: Any = None
+        self.checks: list[Check] = []
 
     @property
     def status(self) -> str:
-        """passed, failed or not_run."""
+        """passed, failed, or not_run where there is no latest.json."""
         if not self.found:
             return "not_run"
         return "failed" if self.problems else "passed"
@@ -103,7 +107,7 @@ class BundleVerdict:
 
 
 def latest_prefix(root: str, artifact_roots: list[str]) -> str:
-    """The folder whose latest.json is looked at: the usual one, else the first of `artifact_roots` with one."""
+    """The folder whose latest.json counts: the usual one, else the first of `artifact_roots` with one."""
     for prefix in (DEFAULT_PREFIX, *artifact_roots):
         if inside_status(root, f"{prefix}/{LATEST_NAME}") != "missing":
             return _plain_folder(prefix)
@@ -117,8 +121,8 @@ def _plain_folder(prefix: str) -> str:
 def check_bundle(
     root: str, prefix: str, files: BundleFiles, documents: Documents, *, home: bool
 ) -> BundleVerdict:
-    """The verdict on the bundle that `prefix`/latest.json below `root` names; nothing is raised for content."""
-    verdict = BundleVerdict(latest_path=f"{prefix}/{LATEST_NAME}" if prefix else LATEST_NAME)
+    """The verdict on the bundle that `prefix`/latest.json below `root` names; content raises nothing."""
+    verdict = BundleVerdict(f"{prefix}/{LATEST_NAME}" if prefix else LATEST_NAME)
     verdict.found = inside_status(root, verdict.latest_path) != "missing"
     if not verdict.found:
         missing = f"{shown(verdict.latest_path)}: there is no such file; no run has finished here yet"
@@ -131,12 +135,7 @@ def check_bundle(
 
 
 def _latest_check(verdict: BundleVerdict, problems: list[str]) -> Check:
-    return Check(
-        label="latest run",
-        data_path=shown(verdict.latest_path),
-        schema="latest-run",
-        problems=tuple(problems),
-    )
+    return Check("latest run", verdict.latest_path, problems, schema="latest-run")
 
 
 def _read_latest(verdict: BundleVerdict, files: BundleFiles, documents: Documents) -> None:
@@ -163,9 +162,7 @@ def _check_named(
         if path is not None:
             parsed[key], problems = _read_named(verdict, key, path, files, documents)
             problems = problems or about(path, documents.problems(schema, parsed[key]))
-            verdict.checks.append(
-                Check(label=label, data_path=shown(path), schema=schema, problems=tuple(problems))
-            )
+            verdict.checks.append(Check(label, path, problems, schema=schema))
     verdict.manifest = parsed.get("manifest_path")
     verdict.checks += [
         *_plain_file_checks(verdict, files),
@@ -196,12 +193,12 @@ def _plain_file_checks(verdict: BundleVerdict, files: BundleFiles) -> list[Check
     for key, label in _PLAIN_FILES.items():
         path = verdict.text(key)
         if path is not None:
-            problems: tuple[str, ...] = ()
+            problems = []
             try:
                 files.require_regular(path)
             except FileError as error:
-                problems = (_unusable(verdict, key, error),)
-            checks.append(Check(label=label, data_path=shown(path), problems=problems))
+                problems.append(_unusable(verdict, key, error))
+            checks.append(Check(label, path, problems))
     return checks
 
 
@@ -221,9 +218,7 @@ def _trace_check(verdict: BundleVerdict, files: BundleFiles, documents: Document
             trace_problems(raw, run_id=run_id, case_id=case_id, problems=documents.problems) if known else []
         )
         problems = about(path, found)
-    return [
-        Check(label="trace events", data_path=shown(path), schema="trace-event", problems=tuple(problems))
-    ]
+    return [Check("trace events", path, problems, schema="trace-event")]
 
 
 def _agreement_check(
@@ -248,9 +243,7 @@ def _agreement_check(
         problems += about(latest["scorer_results_path"], agreement.scorer_problems(scorers.get("results")))
     if baseline is not None:
         problems += about(latest["baseline_result_path"], agreement.baseline_problems(baseline, run, files))
-    return Check(
-        label="agreement of the documents", data_path=shown(verdict.latest_path), problems=tuple(problems)
-    )
+    return Check("agreement of the documents", verdict.latest_path, problems)
 
 
 def _object(value: object) -> dict[str, Any] | None:
@@ -267,13 +260,9 @@ def _digest_check(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
         if isinstance(target, str) and isinstance(digest, str):
             problem = files.digest_problem(target, digest)
             problems += [f"{where}: {problem}"] if problem else []
-    return [Check(label="artifact digests", data_path=shown(path), problems=tuple(about(path, problems)))]
+    return [Check("artifact digests", path, about(path, problems))]
 
 
 def _producer_check(verdict: BundleVerdict, prefix: str, files: BundleFiles, *, home: bool) -> Check:
     problems = producer_problems(verdict.latest, prefix, files, home=home)
-    return Check(
-        label="producer",
-        data_path=shown(verdict.latest_path),
-        problems=tuple(about(verdict.latest_path, problems)),
-    )
+    return Check("producer", verdict.latest_path, about(verdict.latest_path, problems))

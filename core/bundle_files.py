@@ -1,8 +1,8 @@
 """The files of one inspected repository, each read or digested once.
 
 Rules:
-- A file is opened inside the root only, must be regular, and is read at most once for its content: a document's
-  digest is that of the very bytes that were parsed.
+- A file is opened inside the root only, must be regular, and is read at most once for its content: the
+  digest of a document is that of the very bytes that were parsed.
 - A document is at most MAX_DOCUMENT_BYTES; an artifact of any size is digested as a stream.
 - A digest that differs is looked at once more with CRLF read as LF, since git can write files that way: the
   problem then says so. It is a problem all the same: other bytes were vouched for.
@@ -69,7 +69,7 @@ class BundleFiles:
         close_quietly(open_inside(self._root, path))
 
     def digest_problem(self, path: str, expected: str) -> str | None:
-        """Why the file at `path` is not the one with the digest `expected`, naming the file; None if it is."""
+        """Why the file at `path` does not have the digest `expected`, naming the file; None if it has."""
         try:
             actual = self.digest(path)
             if actual == expected:

@@ -50,10 +50,8 @@ def _command_problems(command: object) -> list[str]:
 def _prefix_problems(found: object, prefix: str) -> list[str]:
     if not isinstance(found, str) or same_path(found, prefix):
         return []
-    return [
-        f"$.producer.artifact_root_prefix: {value_shown(found)}; expected {value_shown(prefix)},"
-        " the folder of latest.json"
-    ]
+    expected = f"{value_shown(prefix)}, the folder of latest.json"
+    return [f"$.producer.artifact_root_prefix: {value_shown(found)}; expected {expected}"]
 
 
 def _file_problems(producer: Document, name: str, files: BundleFiles) -> list[str]:

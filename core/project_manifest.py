@@ -15,16 +15,15 @@ A valid manifest says what its authors wish; it does not show that their evidenc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError
 from .files import shown
 from .timestamps import parse_ms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from .documents import Documents
 
@@ -50,14 +49,23 @@ _PATH_FIELDS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProjectManifest:
     """A project manifest: `status` is missing, invalid or valid; `document` is empty unless valid."""
 
-    status: str
-    path: str
-    document: dict[str, Any]
-    problems: tuple[str, ...]
+    __slots__ = ("document", "path", "problems", "status")
+
+    def __init__(
+        self,
+        status: str,
+        path: str,
+        *,
+        document: dict[str, Any] | None = None,
+        problems: list[str] | None = None,
+    ) -> None:
+        self.status = status
+        self.path = path
+        self.document = document or {}
+        self.problems = problems or []
 
     @property
     def artifact_roots(self) -> list[str]:
@@ -112,7 +120,7 @@ def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
     """The manifest of the project at `root`; every defect is a problem in it, nothing is raised."""
     paths = [path for path in (JSON_PATH, TOML_PATH) if inside_status(root, path) != "missing"]
     if not paths:
-        return ProjectManifest(status="missing", path=JSON_PATH, document={}, problems=())
+        return ProjectManifest("missing", JSON_PATH)
     if len(paths) > 1:
         return _invalid(paths[0], [f"{JSON_PATH} and {TOML_PATH}: both forms are present; keep one of them"])
     path = paths[0]
@@ -125,11 +133,11 @@ def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
     problems = documents.problems(SCHEMA, document) or manifest_policy_problems(root, document)
     if problems:
         return _invalid(path, [f"{path}: {problem}" for problem in problems])
-    return ProjectManifest(status="valid", path=path, document=document, problems=())
+    return ProjectManifest("valid", path, document=document)
 
 
 def _invalid(path: str, problems: list[str]) -> ProjectManifest:
-    return ProjectManifest(status="invalid", path=path, document={}, problems=tuple(problems))
+    return ProjectManifest("invalid", path, problems=problems)
 
 
 def manifest_policy_problems(root: str, document: dict[str, Any]) -> list[str]:

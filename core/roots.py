@@ -23,14 +23,20 @@ _HOME_FOLDERS = ("schemas", "contracts", "fixtures", "fixtures/runtime-evidence"
 
 
 class Root:
-    """A project root: `path` (absolute, links resolved), `shown` (as the user gave it, or None), `home`."""
+    """A project root.
 
-    __slots__ = ("home", "path", "shown")
+    `path` is absolute with links resolved; `shown` is what the user gave for it, or None; `home` tells
+    whether it is this project's own checkout; `way` leads there from the working directory (`.` where it is
+    the same).
+    """
 
-    def __init__(self, *, path: str, shown: str | None, home: bool) -> None:
+    __slots__ = ("home", "path", "shown", "way")
+
+    def __init__(self, *, path: str, shown: str | None, home: bool, way: str) -> None:
         self.path = path
         self.shown = shown
         self.home = home
+        self.way = way
 
 
 def find_root(cwd: str) -> str:
@@ -65,7 +71,9 @@ def select_root(option: str | None, cwd: str) -> Root:
     """
     if option is None:
         path = find_root(cwd)
+        way = os.path.relpath(path, os.path.realpath(cwd))
     else:
+        way = option
         path = os.path.realpath(os.path.join(cwd, option))
         problem = _root_problem(path)
         if problem is not None:
@@ -74,7 +82,7 @@ def select_root(option: str | None, cwd: str) -> Root:
                 [f"{shown(option)}: {problem}; --repo-root takes the folder of a project"],
                 recovery="evals state --repo-root PATH",
             )
-    return Root(path=path, shown=option, home=is_home(path))
+    return Root(path=path, shown=option, home=is_home(path), way=way)
 
 
 def _root_problem(path: str) -> str | None:
