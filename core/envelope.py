@@ -47,6 +47,7 @@ __all__ = [
     "is_id",
     "is_kind",
     "is_lineage",
+    "judge",
     "redact_payload",
     "scan_for_canaries",
     "sealed_text",
@@ -161,18 +162,24 @@ def validate_envelope(entry: object) -> list[str]:
 
     Each problem is "$.place: what was found; what is expected". Never raises, whatever the value.
     """
+    return judge(entry)[0]
+
+
+def judge(entry: object) -> tuple[list[str], SealedText | None]:
+    """The problems of `entry`, as `validate_envelope`, and its sealed text where there are none."""
     if not isinstance(entry, dict):
-        return [f"$: found {kind_of(entry)}; expected an object"]
+        return [f"$: found {kind_of(entry)}; expected an object"], None
     problems = _membership_problems(entry) + field_problems(entry)
     if "payload" in entry:
         problems += payload_problems(entry["payload"])
-    if not is_hash(entry.get("entry_hash")):
-        if "entry_hash" in entry:
-            problems.append(unexpected("entry_hash", entry["entry_hash"], "64 lower-case hex digits"))
-        return problems
-    if not problems and sealed_text(entry).entry_hash != entry["entry_hash"]:
-        problems.append("$.entry_hash: differs from the hash of the entry; expected the hash of its content")
-    return problems
+    if "entry_hash" in entry and not is_hash(entry["entry_hash"]):
+        problems.append(unexpected("entry_hash", entry["entry_hash"], "64 lower-case hex digits"))
+    if problems:
+        return problems, None
+    sealed = sealed_text(entry)
+    if sealed.entry_hash != entry["entry_hash"]:
+        return ["$.entry_hash: found another hash; expected the one of the entry's content"], None
+    return [], sealed
 
 
 def _membership_problems(entry: dict[Any, Any]) -> list[str]:

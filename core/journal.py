@@ -22,7 +22,7 @@ import codecs
 
 from . import files
 from .canonical import loads
-from .envelope import EFFECT_CLASSES, GENESIS_HASH, LINEAGES, sealed_text, validate_envelope
+from .envelope import EFFECT_CLASSES, GENESIS_HASH, LINEAGES, judge
 from .errors import EvalsError
 from .metadata import identity_of
 
@@ -101,14 +101,14 @@ def check_line(line: bytes, index: int, parent_hash: str) -> dict[str, Any]:
         entry = loads(line)
     except EvalsError as error:
         raise EvalsError("capsule.corrupt_entry", f"not valid JSON ({_within_line(error)})") from None
-    problems = validate_envelope(entry)
-    if problems:
+    problems, sealed = judge(entry)
+    if sealed is None:
         raise EvalsError("capsule.invalid_entry", f"not a valid entry ({'; '.join(problems)})")
     if entry["seq"] != index:
         raise EvalsError("capsule.reordered", f"its seq is not {index}: entries are missing, added or moved")
     if entry["parent_hash"] != parent_hash:
         raise EvalsError("capsule.broken_link", "its parent_hash is not the hash of the entry before it")
-    if line != sealed_text(entry).line:
+    if line != sealed.line:
         raise EvalsError("capsule.non_canonical", _layout_problem(line))
     checked: dict[str, Any] = entry
     return checked
