@@ -102,7 +102,7 @@ def _open_for_append(path: str) -> int:
 
 def _write_failed(error: OSError | FileError) -> EvalsError:
     reason = error.message if isinstance(error, FileError) else error.strerror or type(error).__name__
-    number = error.details["errno"] if isinstance(error, FileError) else errno.errorcode.get(error.errno or 0)
+    number = error.details.get("errno") if isinstance(error, FileError) else errno.errorcode.get(error.errno or 0)
     return EvalsError(
         "capsule.write_failed",
         f"{FILE_NAME} could not be written whole and made durable ({reason}); fix the cause, verify the "

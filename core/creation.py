@@ -104,5 +104,5 @@ def _create_failed(error: OSError | FileError) -> EvalsError:
     return EvalsError(
         "capsule.create_failed",
         f"the capsule could not be created ({failure.message}); fix the cause and look at the folder",
-        {"errno": failure.details["errno"]},
+        {"errno": failure.details.get("errno")},
     )

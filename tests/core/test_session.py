@@ -1,0 +1,149 @@
+"""Writing sessions: one lock, one verification, and no append after a doubt."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evals_cli.core import capsule, journal
+from evals_cli.core.errors import EvalsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def _code(call: Callable[[], object]) -> str:
+    with pytest.raises(EvalsError) as caught:
+        call()
+    return caught.value.code
+
+
+def _fail(*_: object, **__: object) -> Any:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path) -> Path:
+    return tmp_path / "capsule"
+
+
+@pytest.fixture(name="made")
+def _made(folder: Path) -> capsule.Capsule:
+    made = capsule.Capsule.create(folder)
+    made.append("plan", "before")
+    return made
+
+
+def test_entries_of_a_session_are_on_disk_when_append_returns(folder: Path, made: capsule.Capsule) -> None:
+    with made.writer() as session:
+        for seq in range(1, 4):
+            entry = session.append("attempt", "step", {"hits": seq}, effect_class="SE1")
+            assert entry["seq"] == seq
+            assert capsule.verify(folder).root_hash == entry["entry_hash"]
+    assert not (folder / ".append.lock").exists()
+    assert made.append("plan", "after")["seq"] == 4
+
+
+def test_others_are_busy_while_a_session_is_open(folder: Path, made: capsule.Capsule) -> None:
+    with made.writer() as session:
+        session.append("plan", "step")
+        assert _code(lambda: capsule.append_entry(folder, "plan", "step")) == "capsule.busy"
+        assert _code(lambda: made.append("plan", "step")) == "capsule.busy"
+        assert _code(made.writer().__enter__) == "capsule.busy"
+    assert capsule.verify(folder).entry_count == 2
+
+
+def test_a_session_verifies_before_its_first_append_and_releases_where_that_fails(
+    folder: Path, made: capsule.Capsule
+) -> None:
+    (folder / "journal.ndjson").write_bytes(b"{")
+    assert _code(made.writer().__enter__) == "capsule.truncated_tail"
+    assert not (folder / ".append.lock").exists()
+
+
+def test_a_session_parses_nothing_per_append(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made.writer() as session:
+        monkeypatch.setattr(journal, "check_line", _fail)
+        monkeypatch.setattr(os, "read", _fail)
+        session.append("plan", "step")
+        session.append("plan", "step")
+    monkeypatch.undo()
+    assert capsule.verify(folder).entry_count == 3
+
+
+def test_a_refused_entry_leaves_the_session_usable(folder: Path, made: capsule.Capsule) -> None:
+    with made.writer() as session:
+        assert _code(lambda: session.append("none", "step")) == "capsule.bad_lineage"
+        assert _code(lambda: session.append("plan", "step", {"x": 1})) == "capsule.payload_denied"
+        session.append("plan", "step", {"x": 1}, strict=False, allowlist=[])
+    assert capsule.verify(folder).entry_count == 2
+
+
+@pytest.mark.parametrize(("call", "count"), [("write", 1), ("fsync", 2), ("fstat", 1)])
+def test_after_a_write_in_doubt_a_session_takes_no_more(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch, call: str, count: int
+) -> None:
+    with made.writer() as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, _fail)
+            assert _code(lambda: session.append("plan", "step")) == "capsule.write_failed"
+        assert _code(lambda: session.append("plan", "step")) == "capsule.write_failed"
+    assert capsule.verify(folder).entry_count == count
+    assert made.append("plan", "step")["seq"] == count
+
+
+def test_bytes_that_somebody_else_wrote_meanwhile_stop_the_session(
+    folder: Path, made: capsule.Capsule
+) -> None:
+    with made.writer() as session:
+        (folder / ".append.lock").rename(folder / "stolen")
+        capsule.append_entry(folder, "plan", "theirs")
+        (folder / "stolen").rename(folder / ".append.lock")
+        assert _code(lambda: session.append("plan", "ours")) == "capsule.lock_lost"
+    assert capsule.verify(folder).entry_count == 2
+
+
+def test_a_lock_lost_during_a_session_is_reported_on_leaving(folder: Path, made: capsule.Capsule) -> None:
+    def lose() -> None:
+        with made.writer() as session:
+            session.append("plan", "step")
+            (folder / ".append.lock").unlink()
+
+    assert _code(lose) == "capsule.lock_lost"
+    assert capsule.verify(folder).entry_count == 2
+
+
+def test_a_journal_that_fails_to_close_is_ambiguous_and_the_lock_is_released(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.close
+
+    def close(descriptor: int) -> None:
+        is_journal = os.fstat(descriptor).st_size > 0
+        real(descriptor)
+        if is_journal:
+            raise OSError(5, "Input/output error")
+
+    def write() -> None:
+        with made.writer() as session:
+            session.append("plan", "step")
+            monkeypatch.setattr(os, "close", close)
+
+    assert _code(write) == "capsule.write_failed"
+    monkeypatch.undo()
+    assert not (folder / ".append.lock").exists()
+
+
+def test_appending_outside_the_block_is_the_callers_mistake(made: capsule.Capsule) -> None:
+    session = made.writer()
+    with pytest.raises(ValueError, match="inside"):
+        session.append("plan", "step")
+    with session:
+        pass
+    with pytest.raises(ValueError, match="inside"):
+        session.append("plan", "step")
