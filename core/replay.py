@@ -6,7 +6,7 @@ Rules:
   None is the JSON value null and another call.
 - Reading: no file is `tool.fixture_missing`; not a JSON object, or not readable, `tool.fixture_corrupt`;
   another key, tool, args hash or response hash `tool.fixture_mismatch`, so that an edited or stale fixture
-  never answers.
+  never answers. Writing replaces a fixture whole or is `tool.fixture_unwritable`.
 - A replayer is refused in this order: `replay.bad_mode`, `replay.no_store`, `replay.bad_declaration`.
 - A call is refused in this order: `tool.unknown`; `tool.effect_forbidden` for a class above the maximum and,
   in replay, for SE3 and SE4 whatever the maximum is; then what reading the fixture says.
@@ -81,7 +81,7 @@ class FixtureStore:
     def put(self, tool: str, args: object, response: object) -> str:
         """Keep `response` for the call, replacing an earlier one whole; returns the key.
 
-        Raises EvalsError `json.unsupported_value` (nothing is written) or `file.write_failed`.
+        Raises EvalsError `json.unsupported_value` (nothing is written) or `tool.fixture_unwritable`.
         """
         call = identify(tool, args)
         self.keep(call, response)
@@ -108,8 +108,11 @@ class FixtureStore:
             "response": response,
         }
         raw = canonical_bytes(fixture)
-        make_folders(self.path)
-        write_whole(self._file(call), raw + b"\n")
+        try:
+            make_folders(self.path)
+            write_whole(self._file(call), raw + b"\n")
+        except FileError as error:
+            raise self._refusal("tool.fixture_unwritable", call, error.message) from error
         kept: dict[str, Any] = loads(raw)
         return kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+
 from evals_cli.core.gate_collation import ASCII_ORDER, collation_key
 
 

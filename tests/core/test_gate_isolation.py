@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from evals_cli.core import gate, gate_isolation, replay
 from evals_cli.core.errors import EvalsError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from evals_cli.core.gate import ChildResult, baseline_failure, parse_child_result
 
 TASKS = [{"id": "a", "input": 1, "expected": 1}, {"id": "b", "input": 2, "expected": 2}]

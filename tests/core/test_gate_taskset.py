@@ -7,6 +7,7 @@ import json
 import os
 
 import pytest
+
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.gate import load_taskset
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from evals_cli.core.ecmascript import WHITE_SPACE
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.gate import Tripwire, load_variant, scan_tripwires

@@ -9,6 +9,7 @@ import os
 import socket
 
 import pytest
+
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.gate import Variant, digest_dir, load_variant
 

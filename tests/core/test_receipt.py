@@ -9,6 +9,7 @@ import os
 import shutil
 
 import pytest
+
 from evals_cli.core import capsule, receipt
 from evals_cli.core.canonical import canonical_bytes, hash_value
 from evals_cli.core.envelope import GENESIS_HASH, compute_entry_hash

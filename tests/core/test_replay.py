@@ -7,6 +7,7 @@ import json
 import os
 
 import pytest
+
 from evals_cli.core.canonical import hash_value
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.replay import FixtureStore, create_replayer
@@ -145,7 +146,7 @@ class TestStore:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
-        assert refused(store.put, "t", {}, 2) == "file.write_failed"
+        assert refused(store.put, "t", {}, 2) == "tool.fixture_unwritable"
         assert store.get("t", {}) == 1
         assert len(os.listdir(store.path)) == 1
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core import gate
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.gate_collation import ASCII_ORDER
