@@ -10,8 +10,8 @@ Rules:
   first digest that is shown must appear wherever the first that is printed does. A line `...` stands for any
   lines.
 - Between `<!-- generated: NAME -->` and `<!-- end -->` stands a table made from the program's own tables.
-- `--update` writes the present output and tables into the documents; sessions with `...` are left to a
-  person.
+- `--update` writes the present output and tables into a document that disagrees; sessions with `...` are left
+  to a person.
 """
 
 from __future__ import annotations
@@ -33,14 +33,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SUPPORT.md", "docs/guide.md", "docs/reference.md")
 STARTS_EMPTY = {"docs/guide.md"}
-DATA = (
-    "fixtures",
-    "contracts",
-    "schemas",
-    "scripts",
-    ".harness/case-promotions",
-    ".harness/eval-improvements",
-)
+DATA = ("fixtures", "contracts", "schemas", "scripts", ".harness", ".gitignore")
 FENCE = re.compile(r"^```(\w+)(?: title=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 END_MARK = "~~~ end of command "
@@ -52,7 +45,7 @@ VOLATILE = re.compile(
     r"|(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"
     r"|\b(?P<digest>[0-9a-f]{64}|[0-9a-f]{40})\b"
     r"|\b(?P<name>(?:run|capsule)-[0-9a-f]{16})\b"
-    r"|\b(?P<short>[0-9a-f]{8,12})(?=…)"
+    r"|(?<= at )(?P<short>[0-9a-f]{7,12})\b"
     r"|(?P<folder>/(?:tmp|var)/[\w./+-]+)"
 )
 
@@ -84,7 +77,7 @@ def is_right(name: str, *, update: bool) -> bool:
     with tempfile.TemporaryDirectory() as place:
         printed = run_sessions(text, Path(place).resolve(), empty=name in STARTS_EMPTY)
     if update:
-        text = with_tables(with_output(text, printed))
+        text = with_tables(with_output(text, printed) if output_problems(text, printed) else text)
         path.write_text(text, encoding="utf-8")
     problems = [*output_problems(text, printed), *table_problems(text), *link_problems(path, text)]
     print("\n".join(f"{name}:{problem}" for problem in problems), end="\n" if problems else "")
@@ -161,16 +154,33 @@ def run_sessions(text: str, place: Path, *, empty: bool) -> list[str]:
 
 
 def lay_out(world: Path, *, empty: bool) -> None:
-    """The folder in which a reader of the document stands: a new one, or a checkout."""
+    """The folder in which a reader of the document stands: a new one, or a fresh clone."""
     world.mkdir()
     if empty:
         return
     for name in DATA:
         if name == "scripts":
             (world / name).symlink_to(ROOT / name)
-        elif (ROOT / name).exists():
-            ignored = shutil.ignore_patterns("__pycache__", "*.py")
+        elif (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.py", "runs")
             shutil.copytree(ROOT / name, world / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, world / name)
+    commit_all(world)
+
+
+def commit_all(world: Path) -> None:
+    """Make the folder a repository with one commit, whatever the configuration of this machine's git."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    person = {"NAME": "reader", "EMAIL": "reader@example.org"}
+    variables = {
+        **kept,
+        **{f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in person.items()},
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    for words in (("init", "--initial-branch=main"), ("add", "."), ("commit", "--message=clone")):
+        subprocess.run(["git", words[0], "--quiet", *words[1:]], cwd=world, env=variables, check=True)
 
 
 def with_output(text: str, printed: list[str]) -> str:
