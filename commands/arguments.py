@@ -12,6 +12,7 @@ Rules of this module:
 from __future__ import annotations
 
 import argparse
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,6 +110,17 @@ class _HelpFormat(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32, width=98)
+
+
+def as_text(name: str, word: str) -> str:
+    """Give a word that is meant as text, not as a file's name; its bytes are UTF-8 whatever the locale.
+
+    Raises UsageError for other bytes: they must not become evidence.
+    """
+    try:
+        return os.fsencode(word).decode("utf-8")
+    except UnicodeError:
+        raise UsageError(f"the value of {name} is not valid UTF-8") from None
 
 
 def _value_after(name: str, rest: list[str]) -> str:

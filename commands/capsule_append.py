@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 
-from ..core.capsule import Capsule
 from ..core.envelope import EFFECT_CLASSES, LINEAGES
 from ..core.errors import EvalsError
 from ..core.files import read_regular
+from ..core.handle import append_entry
 from ..core.strict_json import loads_unique
+from .arguments import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Append; 0, or 1 with a `capsule.*` or `payload.unreadable` code."""
     payload = {} if args.payload is None else _payload(args.payload)
-    capsule = Capsule.open(args.dir)
-    terminal.document(capsule.append(args.lineage, args.kind, payload, effect_class=args.effect_class))
+    kind = as_text("--kind", args.kind)
+    terminal.document(append_entry(args.dir, args.lineage, kind, payload, effect_class=args.effect_class))
     return 0
 
 
@@ -63,7 +64,7 @@ def _raw(argument: str) -> bytes | str:
         return _stdin()
     if argument.startswith("@"):
         return read_regular(argument[1:], limit=PAYLOAD_LIMIT)
-    return argument
+    return as_text("--payload", argument)
 
 
 def _stdin() -> bytes:

@@ -12,6 +12,7 @@ import os
 from ..core.canonical import loads
 from ..core.capsule import Capsule
 from ..core.files import read_regular
+from .arguments import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Create the capsule; 0, or 1 with `capsule.exists`, `capsule.metadata_invalid` or a write error."""
-    given = {name: getattr(args, name) for name in _IDENTITY if getattr(args, name) is not None}
+    words = {name: getattr(args, name) for name in _IDENTITY}
+    given = {name: as_text(name, word) for name, word in words.items() if word is not None}
     Capsule.create(args.dir, **given)
     terminal.document(loads(read_regular(os.path.join(args.dir, "capsule.json"))))
     return 0

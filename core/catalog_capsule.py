@@ -64,6 +64,13 @@ ENTRIES: tuple[Entry, ...] = (
         next_step="Compare the entry at failed_at with a copy; the reason names what is wrong.",
     ),
     Entry(
+        code="capsule.entry_too_large",
+        meaning="A line of the journal is longer than any entry that this program writes or reads.",
+        establishes="The entries before failed_at are a good chain; that line was not parsed.",
+        does_not_establish="That the line is damaged.",
+        next_step="Look at the line; keep large content in files and name it by its digest.",
+    ),
+    Entry(
         code="capsule.reordered",
         meaning="An entry's seq is not its place in the journal.",
         establishes="An entry before it was removed, inserted, repeated or moved.",
@@ -164,6 +171,13 @@ ENTRIES: tuple[Entry, ...] = (
         establishes="The capsule was not completed.",
         does_not_establish="That nothing was left; a directory or one of the two files may be there.",
         next_step="Fix the cause, look at the directory, and create the capsule in an empty place.",
+    ),
+    Entry(
+        code="capsule.changed",
+        meaning="The capsule changed while it was being exported.",
+        establishes="The copy was not completed as a consistent set.",
+        does_not_establish="That the capsule itself is damaged.",
+        next_step="Let the writers finish, then export again.",
     ),
     Entry(
         code="capsule.export_conflict",

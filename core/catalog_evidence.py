@@ -51,6 +51,13 @@ _RECEIPT = (
         does_not_establish="Anything about the capsule.",
         next_step="Check the path; an artifact is one regular file.",
     ),
+    Entry(
+        code="receipt.target_refused",
+        meaning="A receipt was to be written over a capsule's own file, or over something that is no file.",
+        establishes="Nothing was written there.",
+        does_not_establish="Anything about the capsule.",
+        next_step="Write the receipt to another place.",
+    ),
     _check(
         "schema",
         "The receipt's fields are not those of the format.",

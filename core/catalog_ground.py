@@ -43,7 +43,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="toml.invalid",
-        meaning="A text is not TOML, or holds a value that JSON cannot express.",
+        meaning="A text is not TOML, is too long or too deep, or holds a value that JSON cannot express.",
         establishes="The bytes as read cannot be taken as a document.",
         does_not_establish="Whether the rest of the text is sound.",
         next_step="Correct the named line, or write the document as JSON.",
