@@ -66,24 +66,25 @@ class Recorder:
             raise EvalsError(
                 "capsule.bad_lineage", f"the lineage is none of {', '.join(LINEAGES)}; use one of them"
             )
+        kept = _kept(payload, strict, allowlist)
+        # All other fields come from valid metadata, the chain and the clock, and have their form.
+        problems = field_problems({"kind": kind, "effect_class": effect_class})
+        if problems:
+            raise EvalsError("capsule.invalid_entry", "; ".join(problems), {"problems": problems})
         entry: dict[str, Any] = {
             "schema": SCHEMA_VERSION,
             "run_id": self._metadata.run_id,
             "capsule_id": self._metadata.capsule_id,
             "seq": self.count,
-            "ts": "",
+            "ts": now_text(self._clock),
             "lineage": lineage,
             "kind": kind,
             "effect_class": effect_class,
             "harness_version": self._metadata.harness_version,
             "task_family": self._metadata.task_family,
             "parent_hash": self.parent_hash,
-            "payload": _kept(payload, strict, allowlist),
+            "payload": kept,
         }
-        entry["ts"] = now_text(self._clock)
-        problems = field_problems(entry)
-        if problems:
-            raise EvalsError("capsule.invalid_entry", "; ".join(problems), {"problems": problems})
         text = sealed_text(entry)
         if len(text.line) > MAX_LINE_BYTES:
             raise EvalsError(

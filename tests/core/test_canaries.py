@@ -50,6 +50,11 @@ def test_a_value_that_contains_itself_is_refused_and_not_followed_for_ever() -> 
     assert caught.value.code == "json.too_deep"
 
 
+@pytest.mark.parametrize(("count", "found"), [(4, True), (3, False)])
+def test_lengths_count_utf16_code_units(count: int, found: bool) -> None:
+    assert bool(scan_for_canaries("token=" + "\U0001f600" * count)) == found
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -278,6 +278,18 @@ def test_only_what_is_new_is_parsed_again(
     assert checked == [4]
 
 
+@pytest.mark.parametrize(
+    ("data", "code"), [(b"\xff\n", "capsule.non_canonical"), (b"{}\n", "capsule.invalid_entry")]
+)
+def test_a_bad_journal_is_neither_opened_nor_appended_to(
+    folder: Path, made: capsule.Capsule, data: bytes, code: str
+) -> None:
+    (folder / "journal.ndjson").write_bytes(data)
+    assert _code(lambda: capsule.Capsule.open(folder)).code == code
+    assert _code(lambda: made.append("plan", "step")).code == code
+    assert _journal(folder) == data
+
+
 def test_a_torn_tail_is_refused_and_kept(folder: Path, made: capsule.Capsule) -> None:
     made.append("plan", "step")
     with (folder / "journal.ndjson").open("ab") as out:

@@ -104,6 +104,8 @@ _BAD_FIELDS: list[tuple[str, object]] = [
     ("payload", {"note": "token = 12345678"}),
     ("payload", {"note": 5}),
     ("payload", {"note": ["a"]}),
+    ("payload", {"note": {"a": 1}}),
+    ("payload", {"note": object()}),
     ("payload", {"tokens_in": 1.5}),
     ("payload", {"tokens_in": True}),
     ("payload", {"tokens_in": None}),

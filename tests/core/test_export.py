@@ -43,6 +43,13 @@ def test_an_export_holds_exactly_the_three_files(source: Path, tmp_path: Path) -
     assert not (out / "notes.txt").exists()
 
 
+def test_a_journal_of_many_reads_is_copied_whole(source: Path, tmp_path: Path) -> None:
+    records = [{"lineage": "plan", "kind": "step", "payload": {"note": "x" * 900}}] * 500
+    capsule.Capsule.open(source).append_many(records)
+    capsule.export_bundle(source, tmp_path / "out")
+    assert (tmp_path / "out" / "journal.ndjson").read_bytes() == (source / "journal.ndjson").read_bytes()
+
+
 def test_an_earlier_export_of_the_same_capsule_is_replaced(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     capsule.export_bundle(source, out)
