@@ -47,9 +47,11 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Tell the state; `repo root option` refuses a root that is none."""
     root = select_root(args.repo_root, os.getcwd())
     git = GitObservation(root.path)
-    ports = documents()
-    inspection = inspect_root(root, ports, installed=os.path.dirname(installed_folder("contracts")))
-    packet = state_packet(inspection, git=git.result)
+    try:
+        inspection = inspect_root(root, documents(), installed=os.path.dirname(installed_folder("contracts")))
+        packet = state_packet(inspection, git=git.result)
+    finally:
+        git.close()
     if args.json:
         terminal.document(packet)
     else:
