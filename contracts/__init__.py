@@ -1,0 +1,1 @@
+"""The shared contract catalog, as data."""

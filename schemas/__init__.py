@@ -1,0 +1,1 @@
+"""The JSON Schemas, and the one place that validates documents against them."""

@@ -179,8 +179,8 @@ def commit_all(world: Path) -> None:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    for words in (("init", "--initial-branch=main"), ("add", "."), ("commit", "--message=clone")):
-        subprocess.run(["git", words[0], "--quiet", *words[1:]], cwd=world, env=variables, check=True)
+    for command in ("init --quiet --initial-branch=main", "add .", "commit --quiet --message=clone"):
+        subprocess.run(["git", *command.split()], cwd=world, env=variables, check=True)
 
 
 def with_output(text: str, printed: list[str]) -> str:
