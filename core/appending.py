@@ -101,11 +101,10 @@ def _open_for_append(path: str) -> int:
 
 
 def _write_failed(error: OSError | FileError) -> EvalsError:
-    reason = error.message if isinstance(error, FileError) else error.strerror or type(error).__name__
-    number = error.details.get("errno") if isinstance(error, FileError) else errno.errorcode.get(error.errno or 0)
+    failure = error if isinstance(error, FileError) else files.system_error(error, FILE_NAME, "write")
     return EvalsError(
         "capsule.write_failed",
-        f"{FILE_NAME} could not be written whole and made durable ({reason}); fix the cause, verify the "
+        f"an entry could not be written and made durable ({failure.message}); fix the cause, verify the "
         "capsule, and look for the entry before writing it again",
-        {"errno": number},
+        {"errno": failure.details.get("errno")},
     )

@@ -4,7 +4,8 @@ Rules (source document):
 - Metadata is validated before anything is made: `capsule.metadata_invalid`.
 - A capsule.json or a journal.ndjson that is there, of any kind, is never touched: `capsule.exists`.
 - The empty journal is created exclusively, which decides between two creators; capsule.json follows, whole.
-  Where that fails, the journal made a moment ago is removed again: `capsule.create_failed`.
+  Where that fails, the journal made a moment ago is removed again, unless a capsule.json stands beside it:
+  `capsule.create_failed`.
 """
 
 from __future__ import annotations
@@ -81,20 +82,23 @@ def _create_journal(folder: str, metadata_raw: bytes) -> None:
         descriptor = os.open(path, files.WRITE_FLAGS | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW, 0o644)
     except FileExistsError:
         raise _exists(journal.FILE_NAME) from None
+    beside = os.path.join(folder, metadata.FILE_NAME)
     try:
         os.close(descriptor)
         # Again, now that other creators are shut out: the folder may have changed since the first look.
-        if os.path.lexists(os.path.join(folder, metadata.FILE_NAME)):
+        if os.path.lexists(beside):
             raise _exists(metadata.FILE_NAME)
-        files.write_whole(os.path.join(folder, metadata.FILE_NAME), metadata_raw)
+        files.write_whole(beside, metadata_raw)
     except BaseException:
-        _remove_quietly(path)
+        _remove_orphan(path, beside)
         raise
 
 
-def _remove_quietly(path: str) -> None:
+def _remove_orphan(path: str, beside: str) -> None:
+    # With a capsule.json the journal is part of a capsule: ours, not known to be durable, or somebody else's.
     try:
-        os.unlink(path)
+        if not os.path.lexists(beside):
+            os.unlink(path)
     except OSError:
         pass
 

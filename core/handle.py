@@ -6,7 +6,8 @@ Rules (source document):
 - Creating validates before any folder is made and never touches a capsule, or half of one, that is there.
 - A batch is one lock, one verification, one write and one fsync, and each record is validated before the
   first byte is written. A session (`writer`) locks and verifies once for many appends.
-- An append that fails once bytes may be on disk is ambiguous; the handle then forgets what it remembers.
+- An append that fails once bytes may be on disk is ambiguous; those bytes are never part of what the handle
+  remembers, so the next append judges them.
 """
 
 from __future__ import annotations
@@ -115,10 +116,10 @@ class Capsule:
         dropped; `allowlist` narrows what a payload may hold.
         """
         with AppendLock(self._path), self._opened() as opened:
-            recorder = _recorder(opened, self._clock)
+            recorder = self._recorder(opened)
             sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
             opened.write(sealed.line)
-        self._remember(opened, [sealed.entry], sealed.line)
+            opened.prefix.advance([sealed.entry], sealed.line)
         return sealed.entry
 
     def append_many(
@@ -137,21 +138,21 @@ class Capsule:
         batch = [checked_record(index, record) for index, record in enumerate(records)]
         keys = None if allowlist is None else _key_set(allowlist)
         with AppendLock(self._path), self._opened() as opened:
-            recorder = _recorder(opened, self._clock)
+            recorder = self._recorder(opened)
             sealed = [
                 recorder.seal_record(index, record, strict=strict, allowlist=keys)
                 for index, record in enumerate(batch)
             ]
             data = b"".join([one.line for one in sealed])
+            entries = [one.entry for one in sealed]
             if data:
                 opened.write(data)
-        entries = [one.entry for one in sealed]
-        self._remember(opened, entries, data)
+            opened.prefix.advance(entries, data)
         return entries
 
     def writer(self) -> Writer:
         """A session: `with capsule.writer() as session: session.append(...)`, one lock for many appends."""
-        return Writer(self._path, self._take_prefix(), self._clock, self._give_prefix)
+        return Writer(self._path, self._opened, self._recorder)
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """The entries, oldest first, each checked again while it is read.
@@ -168,17 +169,13 @@ class Capsule:
         return OpenJournal(self._path, self._take_prefix())
 
     def _take_prefix(self) -> Prefix | None:
-        # Whoever uses the memory takes it away: only a success gives it back.
+        # Verification works on the memory itself, so it is taken away until the verdict is good.
         prefix, self._prefix = self._prefix, None
         return prefix
 
-    def _give_prefix(self, prefix: Prefix) -> None:
-        self._prefix = prefix
-
-    def _remember(self, opened: OpenJournal, entries: list[dict[str, Any]], data: bytes) -> None:
-        prefix = opened.prefix
-        prefix.advance(entries, data)
-        self._prefix = prefix
+    def _recorder(self, opened: OpenJournal) -> Recorder:
+        self._prefix = opened.prefix
+        return _recorder(opened, self._clock)
 
 
 def append_entry(

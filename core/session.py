@@ -10,10 +10,8 @@ Rules:
 
 from __future__ import annotations
 
-from .appending import OpenJournal
 from .errors import EvalsError
 from .lock import AppendLock
-from .recording import Recorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +19,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    from .prefix import Prefix
-    from .timestamps import Clock
+    from .appending import OpenJournal
+    from .recording import Recorder
 
 
 class Writer:
@@ -31,26 +29,24 @@ class Writer:
     def __init__(
         self,
         folder: str,
-        remembered: Prefix | None,
-        clock: Clock | None,
-        give_back: Callable[[Prefix], None],
+        open_journal: Callable[[], OpenJournal],
+        recorder_for: Callable[[OpenJournal], Recorder],
     ) -> None:
         self._lock = AppendLock(folder)
-        self._journal = OpenJournal(folder, remembered)
-        self._clock = clock
-        self._give_back = give_back
+        self._open_journal = open_journal
+        self._recorder_for = recorder_for
+        self._journal: OpenJournal | None = None
         self._recorder: Recorder | None = None
         self._failed = False
 
     def __enter__(self) -> Writer:  # noqa: PYI034 - Self needs Python 3.11
         self._lock.__enter__()
         try:
-            self._journal.__enter__()
+            self._journal = self._open_journal().__enter__()
         except BaseException as error:
             self._lock.__exit__(type(error), error, error.__traceback__)
             raise
-        chain = self._journal.prefix.chain
-        self._recorder = Recorder(self._journal.prefix.metadata, self._clock, chain.count, chain.parent_hash)
+        self._recorder = self._recorder_for(self._journal)
         return self
 
     def append(
@@ -67,7 +63,7 @@ class Writer:
 
         A refused entry leaves the session usable. ValueError outside the `with` block.
         """
-        if self._recorder is None:
+        if self._recorder is None or self._journal is None:
             raise ValueError("a writing session appends inside its with block only")
         if self._failed:
             raise EvalsError(
@@ -86,15 +82,14 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._recorder = None
+        opened, self._journal, self._recorder = self._journal, None, None
+        assert opened is not None, "left without having been entered"
         try:
-            self._journal.__exit__(kind, error, trace)
+            opened.__exit__(kind, error, trace)
         except EvalsError as failure:
             self._lock.__exit__(type(failure), failure, failure.__traceback__)
             raise
         self._lock.__exit__(kind, error, trace)
-        if not self._failed:
-            self._give_back(self._journal.prefix)
 
 
 def _foreign_bytes() -> EvalsError:

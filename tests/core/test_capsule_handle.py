@@ -88,7 +88,7 @@ def test_a_capsule_that_appears_between_two_looks_is_left_alone(
 
     monkeypatch.setattr(os, "open", race)
     assert _code(lambda: capsule.Capsule.create(folder)).code == "capsule.exists"
-    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(appears, "theirs")]
+    assert (folder / appears).read_text() == "theirs"
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "write"])
@@ -100,6 +100,15 @@ def test_a_creation_that_fails_leaves_no_half_a_capsule(
         error = _code(lambda: capsule.Capsule.create(folder))
     assert (error.code, error.details) == ("capsule.create_failed", {"errno": "ENOSPC"})
     assert [path.name for path in folder.iterdir() if path.name != "capsule.json"] == []
+
+
+def test_a_creation_whose_last_step_fails_leaves_a_whole_capsule(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("evals_cli.core.files.fsync_folder", _fail)
+        assert _code(lambda: capsule.Capsule.create(folder)).code == "capsule.create_failed"
+    assert capsule.verify(folder).ok
 
 
 def test_a_creation_whose_clean_up_fails_still_reports_the_first_failure(
@@ -288,6 +297,18 @@ def test_a_bad_journal_is_neither_opened_nor_appended_to(
     assert _code(lambda: capsule.Capsule.open(folder)).code == code
     assert _code(lambda: made.append("plan", "step")).code == code
     assert _journal(folder) == data
+
+
+def test_a_refused_entry_costs_no_memory_of_what_was_verified(
+    made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.append("plan", "step")
+    monkeypatch.setattr(journal, "check_line", _fail)
+    assert _code(lambda: made.append("none", "step")).code == "capsule.bad_lineage"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", _fail)
+        assert _code(lambda: made.append("plan", "step")).code == "capsule.write_failed"
+    assert made.append("plan", "step")["seq"] == 1
 
 
 def test_a_torn_tail_is_refused_and_kept(folder: Path, made: capsule.Capsule) -> None:
