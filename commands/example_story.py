@@ -238,7 +238,8 @@ def _replay(world: World) -> Outcome:
     titles = replayer.call("read_titles", {"site": "docs"})["titles"]
     code = _code_of(lambda: replayer.call("publish", {"site": "docs"}))
     return Outcome(
-        text=f"read_titles: {len(titles)} titles from a fixture; publish: {code}; tools called: {len(called)}",
+        text=f"read_titles: {len(titles)} titles from a fixture; publish: {code};"
+        f" tools called: {len(called)}",
         ok=bool(titles) and code == "tool.effect_forbidden" and not called,
     )
 
