@@ -29,14 +29,14 @@ _FAMILY = "slugify"
 _TAMPERED_ENTRY = 2
 _ENTRIES: tuple[dict[str, Any], ...] = (
     {"lineage": "plan", "kind": "plan.made", "payload": {"task_id": "t01", "summary": "fold accents first"}},
-    {"lineage": "environment", "kind": "run.started", "payload": {"model": "none", "stage": "local"}},
+    {"lineage": "environment", "kind": "session.started", "payload": {"model": "none", "stage": "local"}},
     {
         "lineage": "attempt",
         "kind": "tests.run",
         "effect_class": "SE1",
         "payload": {"task_id": "t01", "passed": 8, "failed": 1, "total": 9, "duration_ms": 12.5},
     },
-    {"lineage": "interaction", "kind": "tool.call", "payload": {"tool": "read_titles", "exit_code": 0}},
+    {"lineage": "interaction", "kind": "titles.read", "payload": {"tool": "read_titles", "exit_code": 0}},
     {"lineage": "strategy", "kind": "branch.kept", "payload": {"branch_id": "b1", "score": 0.9}},
 )
 

@@ -255,6 +255,10 @@ def test_a_refusal_that_no_step_claims_names_its_code_and_no_folder(tmp_path: Pa
     assert (outcome.text, outcome.ok) == ("file.missing: x: there is no such file", False)
 
 
+def test_an_act_that_is_not_refused_is_no_code() -> None:
+    assert example_story._code_of(lambda: None) == "no refusal"
+
+
 def test_no_place_for_the_example_is_a_named_failure(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/nonexistent/folder")
     code, out, err = call("example")

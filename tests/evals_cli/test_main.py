@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from evals_cli.core.errors import EvalsError, RequirementError
 
 import evals_cli
-from evals_cli import refusal
+from evals_cli import refusal, terminal
+from evals_cli.core.errors import EvalsError, RequirementError
 from evals_cli.version import VERSION
 
 face: Any = sys.modules.get("evals_cli.main") or __import__("evals_cli.main", fromlist=["main"])
@@ -245,6 +246,85 @@ def test_the_version_is_that_of_the_distribution(repository: Path) -> None:
     text = (repository / "pyproject.toml").read_text(encoding="utf-8")
     assert f'\nversion = "{VERSION}"\n' in text
     assert evals_cli.__version__ == VERSION
+
+
+@pytest.mark.parametrize(
+    "name", ["canonical", "envelope", "capsule", "receipt", "retrospective", "replay", "gate"]
+)
+def test_the_package_offers_each_core_module_of_the_promise(name: str) -> None:
+    assert getattr(evals_cli, name).__name__ == f"evals_cli.core.{name}"
+
+
+def test_the_package_offers_its_error_and_nothing_unpromised() -> None:
+    assert evals_cli.EvalsError is EvalsError
+    assert set(dir(evals_cli)) == set(evals_cli.__all__)
+    with pytest.raises(AttributeError, match="journal"):
+        evals_cli.__getattr__("journal")
+
+
+def test_the_promised_functions_are_there() -> None:
+    promised = {
+        "canonical": ["loads", "canonical_json", "sha256_hex", "hash_value"],
+        "envelope": ["SCHEMA_VERSION", "LINEAGES", "EFFECT_CLASSES", "GENESIS_HASH", "redact_payload"],
+        "capsule": ["Capsule", "verify", "project", "write_projection", "export_bundle"],
+        "receipt": ["build_receipt", "verify_receipt", "write_receipt"],
+        "retrospective": ["group_capsules"],
+        "replay": ["FixtureStore", "create_replayer", "EFFECT_FENCE_PRELOAD"],
+        "gate": ["require_supported_isolation", "run_gate", "run_variant", "digest_dir", "load_variant"],
+    }
+    promised["envelope"] += ["scan_for_canaries", "validate_envelope", "compute_entry_hash"]
+    promised["gate"] += ["load_taskset", "scan_tripwires", "parse_child_result", "baseline_failure"]
+    missing = [
+        f"{module}.{name}"
+        for module, names in promised.items()
+        for name in names
+        if not hasattr(getattr(evals_cli, module), name)
+    ]
+    assert missing == []
+
+
+def test_a_refusal_document_that_cannot_be_printed_is_said_on_stderr(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub(_raising(RequirementError("case path", ["no such case"])))
+    monkeypatch.setattr(sys, "stdout", None)
+    assert face.main(["run", "x", "--json"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "evals: case.path: no such case"
+    assert lines[1].startswith("evals: output.unwritable: ")
+
+
+def test_a_refusal_document_that_nobody_reads_is_silent(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(*_: object) -> None:
+        raise terminal.OutputClosed
+
+    stub(_raising(RequirementError("case path", ["no such case"])))
+    monkeypatch.setattr(terminal.Terminal, "document", gone)
+    assert face.main(["run", "x", "--json"]) == 1
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_missing_streams_leak_no_descriptor(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(sys, name, None)
+    before = os.dup(0)
+    face._occupy_standard_streams()
+    after = os.dup(0)
+    os.close(before)
+    os.close(after)
+    assert after == before + 1
+
+
+def test_what_a_broken_stream_holds_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(tmp_path / "closed", "w", encoding="utf-8") as stream:
+        stream.write("held")
+        os.close(stream.fileno())  # the next flush fails, as on a full disk
+        monkeypatch.setattr(sys, "stdout", stream)
+        face._settle_streams()
+        stream.flush()
+    assert (tmp_path / "closed").read_bytes() == b""
 
 
 def _raising(error: Any) -> Callable[..., int]:

@@ -6,9 +6,9 @@ import importlib
 import inspect
 
 import pytest
-from evals_cli.commands.arguments import Parser
 
 from evals_cli import help_text, registry
+from evals_cli.commands.arguments import Parser
 
 COMMANDS = registry.COMMANDS
 

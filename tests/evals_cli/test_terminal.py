@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from evals_cli.commands.contract import Summary
-from evals_cli.core.errors import EvalsError
 
 from evals_cli import plain_layout, terminal, terminal_rich
+from evals_cli.commands.contract import Summary
+from evals_cli.core.errors import EvalsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +148,19 @@ def test_a_closed_stdout_is_named(monkeypatch: pytest.MonkeyPatch, how: str) -> 
     monkeypatch.setattr(sys, "stdout", stream)
     with pytest.raises(terminal.OutputFailed, match="it is closed"):
         terminal.Terminal().document("x")
+
+
+@pytest.mark.parametrize("how", ["absent", "closed"])
+def test_a_lost_stream_is_no_terminal(how: str) -> None:
+    stream: Any = None if how == "absent" else io.TextIOWrapper(io.BytesIO())
+    if stream is not None:
+        stream.close()
+    assert not terminal.styled(stream)
+
+
+def test_flushing_without_a_stdout_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    terminal.Terminal().flush()
 
 
 @pytest.mark.parametrize("how", ["absent", "closed", "broken"])
