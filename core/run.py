@@ -28,7 +28,7 @@ from .project_manifest import load_project_manifest
 from .roots import find_root
 from .run_once import run_once
 from .suite import load_suite
-from .targets import capped, is_suite, plain
+from .targets import MAX_PROBLEMS, capped, is_suite, plain
 from .timestamps import now_text
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from .documents import Documents
     from .suite import Suite
     from .timestamps import Clock
-
-MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +96,7 @@ def _plan_suite(suite: Suite, documents: Documents) -> Plan:
             cases.append((reference, case.sha256))
     if refused:
         problems = [problem for error in refused for problem in error.problems]
-        raise RequirementError(
-            refused[0].requirement, capped(problems, MAX_PROBLEMS), recovery=refused[0].recovery
-        )
+        raise RequirementError(refused[0].requirement, capped(problems), recovery=refused[0].recovery)
     return Plan(
         root=suite.root,
         path=suite.path,

@@ -18,6 +18,7 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .bundle_layout import DEFAULT_PREFIX
@@ -25,9 +26,11 @@ from .canonical import sha256_hex
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
-from .targets import FIRST_STEPS, below, capped, plain, twin_problem
+from .targets import FIRST_STEPS, MAX_PROBLEMS, below, capped, plain, twin_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .documents import Documents
 
 SUITE_LIMIT = 64 * 1024 * 1024
@@ -158,15 +161,18 @@ def _policy_problems(document: dict[str, Any]) -> list[str]:
 
 
 def _reference_problems(document: dict[str, Any], folder: str) -> list[str]:
-    found = []
+    # One more than is told, so that a suite of many missing cases is refused without looking for each.
+    return list(islice(_broken_references(document, folder), MAX_PROBLEMS + 1))
+
+
+def _broken_references(document: dict[str, Any], folder: str) -> Iterator[str]:
     for index, reference in enumerate(document["cases"]):
-        found.extend(_missing(f"$.cases[{index}]", reference, folder))
+        yield from _missing(f"$.cases[{index}]", reference, folder)
     for index, reference in enumerate(document["scorers"]):
-        found.extend(_scorer_problems(f"$.scorers[{index}]", reference, folder))
+        yield from _scorer_problems(f"$.scorers[{index}]", reference, folder)
     baseline = document.get("baseline")
     if baseline is not None:
-        found.extend(_missing("$.baseline", baseline, folder))
-    return found
+        yield from _missing("$.baseline", baseline, folder)
 
 
 def _missing(path: str, reference: str, folder: str) -> list[str]:

@@ -18,6 +18,9 @@ from .files import shown
 
 SUITE_NAMES = ("suite.json", "suite.toml")
 
+# Whatever a document holds, its refusal stays readable.
+MAX_PROBLEMS = 100
+
 # How to begin, for a reader who has nothing yet.
 FIRST_STEPS = (
     "evals schema eval-case shows the fields of a case; docs/guide.md writes a first case and suite with you"
@@ -69,8 +72,8 @@ def joined(folder: str, path: str) -> str:
     return path if folder == "." else f"{folder}/{path}"
 
 
-def capped(problems: list[str], limit: int = 100) -> list[str]:
-    """At most `limit` problems, and then how many more there are."""
+def capped(problems: list[str], limit: int = MAX_PROBLEMS) -> list[str]:
+    """At most `limit` problems, and a line that says so where there are more."""
     if len(problems) <= limit:
         return problems
-    return [*problems[:limit], f"and {len(problems) - limit} problems more; the first {limit} are listed"]
+    return [*problems[:limit], f"more than {limit} problems; only {limit} of them are listed"]

@@ -18,7 +18,7 @@ from evals_cli.schemas.validator import problems
 if TYPE_CHECKING:
     from .conftest import Consumer
 
-CALLS = ("open", "write", "fsync", "close", "replace", "mkdir", "read", "stat", "fstat", "lstat")
+CALLS = ("open", "write", "fsync", "close", "replace", "mkdir", "read", "fstat")
 
 
 class _Crash(BaseException):
