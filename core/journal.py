@@ -11,9 +11,10 @@ Rules (source document; order of checks observed on a reference implementation):
 - `identity` (of the metadata) is compared with each good entry; the first that differs is remembered.
 - Content never raises. Counts and the parent hash (`Chain`) are those of the good prefix.
 
-The seam for speed: `Scan` may be given a certifier. Before a line of a block is judged here, the certifier is
-asked to go as far as it can prove; it returns where it stopped, having advanced the chain, and the line at
-that place goes the exact way (`check_line`). With no certifier every line goes the exact way.
+The seam for speed: once EXACT_BYTES were judged line by line, a certifier (`core.certify`) is asked before a
+line of a block is judged here. It goes as far as it can prove and returns where it stopped, having advanced
+the chain; the line at that place goes the exact way (`check_line`). Short journals go the exact way alone,
+since that is sooner done than preparing a certifier.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 FILE_NAME: Final = "journal.ndjson"
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
+EXACT_BYTES: Final = 128 * 1024
 
 
 class Chain:
@@ -130,19 +132,26 @@ def too_large() -> EvalsError:
     return EvalsError("capsule.entry_too_large", f"longer than the limit of {MAX_LINE_BYTES} bytes")
 
 
+def make_certifier(identity: tuple[str, ...]) -> Certifier:
+    """The certifier for journals of `identity`; loaded when it is first needed."""
+    from .certify import Certifier
+
+    return Certifier(identity)
+
+
 class Scan:
     """One pass over the bytes of a journal: `feed` them in order, then ask `finish` for the fault.
 
     `chain` may stand after entries that were verified before; the bytes fed are then those after them.
     `mismatch_at` is the first entry of another identity, `checkpoint_root` the hash after `checkpoint`
-    entries where the chain is that long.
+    entries where the chain is that long. `exact_bytes` stands for EXACT_BYTES.
     """
 
     def __init__(
         self,
         identity: tuple[str, ...] | None,
         *,
-        certifier: Certifier | None = None,
+        exact_bytes: int | None = None,
         chain: Chain | None = None,
         checkpoint: int | None = None,
     ) -> None:
@@ -151,7 +160,8 @@ class Scan:
         self.checkpoint_root = self.chain.parent_hash if checkpoint == self.chain.count else None
         self._checkpoint = checkpoint
         self._identity = identity
-        self._certifier = certifier
+        self._exact_bytes = EXACT_BYTES if exact_bytes is None else exact_bytes
+        self._certifier: Certifier | None = None
         self._line_feeds = self.chain.count
         self._tail = b""
         self._in_long_line = False
@@ -220,7 +230,7 @@ class Scan:
         self._line_feeds += block.count(b"\n")
 
     def _advance(self, block: bytes) -> None:
-        certifier = self._certifier if len(block) <= MAX_LINE_BYTES else None
+        certifier = self._certifier_for(block)
         start = 0
         while start < len(block):
             if certifier is not None:
@@ -234,6 +244,17 @@ class Scan:
                 self._note_bad_line(error)
                 return
             start = end + 1
+
+    def _certifier_for(self, block: bytes) -> Certifier | None:
+        """The certifier to ask about `block`; None where every line of it is to be judged exactly."""
+        if self._identity is None or len(block) > MAX_LINE_BYTES:
+            return None
+        if self._exact_bytes > 0:
+            self._exact_bytes -= len(block)
+            return None
+        if self._certifier is None:
+            self._certifier = make_certifier(self._identity)
+        return self._certifier
 
     def _certify(self, certifier: Certifier, block: bytes, start: int) -> int:
         before = self.chain.count

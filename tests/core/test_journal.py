@@ -194,10 +194,16 @@ class _EveryOther:
         return end + 1
 
 
+@pytest.fixture(name="certifier")
+def _certifier(monkeypatch: pytest.MonkeyPatch) -> _EveryOther:
+    made = _EveryOther()
+    monkeypatch.setattr(journal, "make_certifier", lambda identity: made)
+    return made
+
+
 @pytest.mark.parametrize("checkpoint", [1, 2, 3])
-def test_a_certifier_and_the_exact_way_take_turns(checkpoint: int) -> None:
-    certifier = _EveryOther()
-    scan, fault = _scan(_journal(5), certifier=certifier, checkpoint=checkpoint)
+def test_a_certifier_and_the_exact_way_take_turns(certifier: _EveryOther, checkpoint: int) -> None:
+    scan, fault = _scan(_journal(5), exact_bytes=0, checkpoint=checkpoint)
     assert fault is None
     assert scan.chain.count == 5
     assert scan.chain.parent_hash == _lines(5)[-1].entry_hash
@@ -206,12 +212,39 @@ def test_a_certifier_and_the_exact_way_take_turns(checkpoint: int) -> None:
 
 
 def test_a_certifier_is_not_asked_about_blocks_that_may_hide_too_long_a_line(
-    monkeypatch: pytest.MonkeyPatch,
+    certifier: _EveryOther, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "MAX_LINE_BYTES", 600)
-    certifier = _EveryOther()
-    assert _scan(_journal(5), certifier=certifier)[1] is None
+    assert _scan(_journal(5), exact_bytes=0)[1] is None
     assert certifier.asked == []
+
+
+def test_a_certifier_is_asked_once_the_exact_way_had_its_share(certifier: _EveryOther) -> None:
+    line = len(_lines(1)[0].line) + 1
+    assert _scan(_journal(6), line, exact_bytes=line + 1)[1] is None
+    assert certifier.asked[0] == 2
+    certifier.asked.clear()
+    assert _scan(_journal(6), exact_bytes=1 << 40)[1] is None
+    assert certifier.asked == []
+
+
+def test_without_a_valid_identity_every_line_goes_the_exact_way(certifier: _EveryOther) -> None:
+    scan = journal.Scan(None, exact_bytes=0)
+    scan.feed(_journal(3))
+    assert scan.finish() is None
+    assert scan.chain.count == 3
+    assert certifier.asked == []
+
+
+def test_a_long_journal_is_certified_to_the_same_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _journal(600)
+    exact, _ = _scan(data, exact_bytes=1 << 40)
+    monkeypatch.setattr(journal, "check_line", None)
+    fast, fault = _scan(data, exact_bytes=0)
+    assert fault is None
+    assert fast.chain.parent_hash == exact.chain.parent_hash
+    assert fast.chain.by_lineage == exact.chain.by_lineage
+    assert fast.chain.by_effect_class == exact.chain.by_effect_class
 
 
 def _capsule(folder: Path, count: int) -> capsule.Capsule:

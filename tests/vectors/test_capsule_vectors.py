@@ -1,6 +1,7 @@
 """Capsules, good and tampered with: verdict, index, count, root and projection agree with the reference.
 
-The rows in `data/capsule_rows.json` are always tested; the full table where the reference material is.
+The rows in `data/capsule_rows.json` are always tested; the full table where the reference material is. Both
+are judged line by line and with the certifier in front from the first byte.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evals_cli.core import canonical, capsule
+from evals_cli.core import canonical, capsule, journal
 from evals_cli.core.errors import EvalsError
 
 _ROWS = json.loads((Path(__file__).parent / "data" / "capsule_rows.json").read_text("utf-8"))
@@ -33,6 +34,11 @@ def _check(row: dict, folder: Path) -> None:
     with pytest.raises(EvalsError) as caught:
         capsule.project(folder)
     assert caught.value.code == verdict["code"]
+
+
+@pytest.fixture(name="way", params=["exact", "certified"], autouse=True)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "EXACT_BYTES", 0 if request.param == "certified" else 1 << 40)
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=[f"{index}-{row['mutation']}" for index, row in enumerate(_ROWS)])
