@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SUPPORT.md", "docs/guide.md", "docs/reference.md")
+DOCUMENTS = ("*.md", "docs/*.md", ".harness/core/*.md", ".harness/specs/*.md", ".harness/plans/*.md")
 STARTS_EMPTY = {"docs/guide.md"}
 DATA = ("fixtures", "contracts", "schemas", "scripts", ".harness", ".gitignore")
 FENCE = re.compile(r"^```(\w+)(?: title=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -64,10 +64,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("documents", nargs="*", help="documents, relative to the checkout (default: all)")
     parser.add_argument("--update", action="store_true", help="rewrite output and tables instead")
     chosen = parser.parse_args(arguments)
-    wrong = [name for name in chosen.documents or DOCUMENTS if not is_right(name, update=chosen.update)]
+    wrong = [name for name in chosen.documents or documents() if not is_right(name, update=chosen.update)]
     if wrong:
         print(f"check-docs: not what the program prints: {', '.join(wrong)} (scripts/check-docs --update)")
     return 1 if wrong else 0
+
+
+def documents() -> list[str]:
+    """Every document of the checkout, relative to it."""
+    return [path.relative_to(ROOT).as_posix() for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))]
 
 
 def is_right(name: str, *, update: bool) -> bool:
