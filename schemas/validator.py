@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from itertools import islice
 
 from ..core.errors import EvalsError
@@ -25,6 +26,7 @@ BASE = "https://evals.example/schemas/"
 SUFFIX = ".schema.json"
 MAX_PROBLEMS = 100
 
+_REFERENCE = re.compile(r'"\$ref": "([a-z0-9-]+)\.schema\.json')
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _compiled: dict[str, Any] = {}
 
@@ -98,11 +100,15 @@ def _compile(name: str) -> Any:
 
     from .keywords import VALIDATOR
 
-    def sibling(uri: str) -> Any:
-        return DRAFT202012.create_resource(_contents(uri.removeprefix(BASE).removesuffix(SUFFIX)))
-
-    registry: Any = Registry(retrieve=sibling)  # type: ignore[call-arg]  # attrs names it; mypy cannot see
-    return VALIDATOR(_contents(name), registry=registry)
+    family = {name: _contents(name)}
+    waiting = [name]
+    while waiting:
+        for sibling in _REFERENCE.findall(json.dumps(family[waiting.pop()])):
+            if sibling not in family:
+                family[sibling] = _contents(sibling)
+                waiting.append(sibling)
+    known = [(f"{BASE}{each}{SUFFIX}", DRAFT202012.create_resource(family[each])) for each in family]
+    return VALIDATOR(family[name], registry=Registry().with_resources(known))
 
 
 def _contents(name: str) -> dict[str, Any]:
