@@ -86,31 +86,32 @@ _NAME = rb'"[^"\\\n]*(?:"|(?:\\.[^"\\\n]*)+")'
 _ID = rb"[A-Za-z0-9._:-]*"
 
 
-def _line_pattern() -> bytes:
-    pairs = b"".join(
-        [
-            rb"(?:" + key.encode() + rb'":' + _VALUES[PAYLOAD_TYPES[key]] + rb'(?:,"|\})|)'
-            for key in sorted(PAYLOAD_TYPES)
-        ]
+def _payload() -> bytes:
+    """A payload. A pair ends with what follows it, so that its first letter tells whether it is there."""
+    pairs = [
+        rb"(?:" + key.encode() + rb'":' + _VALUES[PAYLOAD_TYPES[key]] + rb'(?:,"|\})|)'
+        for key in sorted(PAYLOAD_TYPES)
+    ]
+    return rb'\{(?:\}|"' + b"".join(pairs) + rb"(?<=\}))"
+
+
+def _line() -> bytes:
+    lineages, schema = "|".join(LINEAGES).encode(), re.escape(SCHEMA_VERSION.encode())
+    pieces = (
+        *(rb'(\{"capsule_id":"', _ID, rb'","effect_class":"SE[0-9]",)'),
+        rb'"entry_hash":"(.{64})",',
+        *(rb'(("harness_version":', _NAME, rb',"kind":")[a-z][a-z0-9_.-]{0,63}'),
+        *(rb'","lineage":"(', lineages, rb')","parent_hash":"(.{64})","payload":('),
+        *(_payload(), rb')(,"run_id":"', _ID, rb'","schema":"', schema, rb'","seq":)'),
+        *(rb'(0|[1-9][0-9]{0,14})(,"task_family":', _NAME, rb',"ts":")', _TIME, rb'"\})'),
     )
-    return (
-        rb'(?:(\{"capsule_id":"' + _ID + rb'","effect_class":"SE[0-9]",)"entry_hash":"(.{64})",'
-        rb'(("harness_version":' + _NAME + rb',"kind":")[a-z][a-z0-9_.-]{0,63}'
-        rb'","lineage":"(' + "|".join(LINEAGES).encode() + rb')","parent_hash":"(.{64})",'
-        rb'"payload":(\{(?:\}|"' + pairs + rb"(?<=\})))"
-        rb'(,"run_id":"'
-        + _ID
-        + rb'","schema":"'
-        + SCHEMA_VERSION.encode()
-        + rb'","seq":)(0|[1-9][0-9]{0,14})'
-        rb'(,"task_family":' + _NAME + rb',"ts":")' + _TIME + rb'"\})|[^\n]*)\n'
-    )
+    return rb"(?:" + b"".join(pieces) + rb"|[^\n]*)\n"
 
 
 @cache
 def _lines() -> re.Pattern[bytes]:
     """The pattern of lines; `findall` gives a row for each line, of empty bytes where it does not match."""
-    return re.compile(_line_pattern())
+    return re.compile(_line())
 
 
 def _assignments() -> bytes:
