@@ -44,6 +44,7 @@ class Parser(argparse.ArgumentParser):
             add_help=False,
             formatter_class=_HelpFormat,
         )
+        self.color = False  # Python 3.14 would colour the help, and so change what the docs quote
 
     def error(self, message: str) -> NoReturn:
         """Called by argparse, and by a command for a mistake that only it can see."""

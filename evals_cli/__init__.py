@@ -11,15 +11,13 @@ Rules of this module:
 
 from __future__ import annotations
 
-from . import version
-
-__version__ = version.VERSION
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .core import canonical, capsule, envelope, gate, receipt, replay, retrospective
     from .core.errors import EvalsError
     from .main import main
+
+    __version__: str
 
 __all__ = [
     "EvalsError",
@@ -45,6 +43,8 @@ def __getattr__(name: str) -> object:
         return import_module(f".core.{name}", __name__)
     if name == "EvalsError":
         return import_module(".core.errors", __name__).EvalsError
+    if name == "__version__":
+        return import_module(".version", __name__).VERSION
     if name == "main":
         return import_module(".main", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

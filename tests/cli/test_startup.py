@@ -83,7 +83,7 @@ def test_the_package_itself_imports_no_core(installed: Path) -> None:
         timeout=60,
     )
     own = {name for name in done.stdout.split() if name.startswith("evals_cli")}
-    assert own == {"evals_cli", "evals_cli.version"}
+    assert own == {"evals_cli"}
 
 
 @pytest.mark.parametrize("words", [["explain", "ok"], ["schema"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -18,11 +19,20 @@ from evals_cli.version import VERSION
 face: Any = sys.modules.get("evals_cli.main") or __import__("evals_cli.main", fromlist=["main"])
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     Run = Callable[..., int]
     Stub = Callable[[Callable[..., int]], None]
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    """Give the garbage collector back as it was; `run` sets it for a process that ends."""
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
 
 
 @pytest.fixture
