@@ -24,10 +24,8 @@ from .contained import inside_status
 from .errors import RequirementError
 from .files import shown
 from .latest import Producer
-from .project_manifest import load_project_manifest
 from .roots import find_root
 from .run_once import run_once
-from .suite import load_suite
 from .targets import MAX_PROBLEMS, capped, is_suite, plain
 from .timestamps import now_text
 
@@ -72,6 +70,8 @@ def plan_run(word: str, *, cwd: str, documents: Documents) -> Plan:
     Raises RequirementError `suite validation`, `case path`, `case read`, `case parse` or `case validation`.
     """
     if is_suite(word):
+        from .suite import load_suite
+
         return _plan_suite(load_suite(word, cwd=cwd, documents=documents), documents)
     root = find_root(cwd)
     path = locate_case(word, cwd=cwd, root=root)
@@ -187,6 +187,8 @@ def unseen_note(plan: Plan, documents: Documents) -> str | None:
     """
     if plan.prefix == DEFAULT_PREFIX:
         return None
+    from .project_manifest import load_project_manifest
+
     manifest = load_project_manifest(plan.root, documents)
     known = manifest.artifact_roots
     if plan.prefix not in [plain(root) for root in known]:

@@ -372,7 +372,7 @@ def test_a_run_elsewhere_says_which_line_is_missing(consumer: Consumer) -> None:
 def test_a_run_elsewhere_that_the_manifest_names_says_nothing(
     consumer: Consumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evals_cli.core import run as module
+    from evals_cli.core import project_manifest as module
     from evals_cli.core.project_manifest import ProjectManifest
 
     known = ProjectManifest(status="valid", path="p", document=_manifest("./out/runs/"), problems=())
