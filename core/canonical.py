@@ -33,7 +33,6 @@ MAX_BYTES = 256 * 1024 * 1024
 
 _EXACT = 2**53
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _number(text: str) -> int | float:
@@ -121,7 +120,7 @@ def _check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
-    for match in _BRACKET_OR_STRING.finditer(text):
+    for match in re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL).finditer(text):
         mark = text[match.start()]
         if mark in "[{":
             depth += 1

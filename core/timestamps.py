@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 MAX_MS = 8_640_000_000_000_000
 
-DATE_TIME = re.compile(
+# Compiled when a text is met that is not in the written form.
+_DATE_TIME = (
     r"([0-9]{4}|[+-][0-9]{6})(?:-([0-9]{2})(?:-([0-9]{2}))?)?"
     r"(?:T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
@@ -31,17 +32,32 @@ _DAY_MS = 86_400_000
 
 def parse_ms(text: str) -> int | None:
     """Milliseconds since 1970 of a date-time text (without an offset: UTC), None where it is not one."""
-    match = DATE_TIME.fullmatch(text)
-    if match is None:
+    parts = _parts(text)
+    if parts is None:
         return None
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
-    date = _day_number(year, int(month or 1), int(day or 1))
+    year, month, day, hour, minute, second, fraction, zone = parts
+    date = _day_number(year or "", int(month or 1), int(day or 1))
     clock = _time_ms(int(hour or 0), int(minute or 0), int(second or 0), fraction or "")
     offset = _offset_ms(zone)
     if date is None or clock is None or offset is None:
         return None
     total = date * _DAY_MS + clock - offset
     return total if -MAX_MS <= total <= MAX_MS else None
+
+
+def _parts(text: str) -> tuple[str | None, ...] | None:
+    """Year, month, day, hour, minute, second, fraction and zone as written; None where the form is wrong."""
+    if _is_written_form(text):
+        return text[:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19], text[20:23], "Z"
+    match = re.compile(_DATE_TIME).fullmatch(text)
+    return None if match is None else match.groups()
+
+
+def _is_written_form(text: str) -> bool:
+    """Whether `text` has the layout of `YYYY-MM-DDTHH:mm:ss.sssZ`, which nearly every time has."""
+    digits = text[:4] + text[5:7] + text[8:10] + text[11:13] + text[14:16] + text[17:19] + text[20:23]
+    marks = text[4:5] + text[7:8] + text[10:11] + text[13:14] + text[16:17] + text[19:20] + text[23:]
+    return marks == "--T::.Z" and len(digits) == 17 and digits.isascii() and digits.isdecimal()
 
 
 def _day_number(year_text: str, month: int, day: int) -> int | None:
