@@ -1,28 +1,25 @@
-"""The two ways by which a journal is verified: the exact one alone, and with the certifier in front of it.
+"""The two ways by which a journal is verified: the exact one alone, and the certifier asked from the start.
 
-Where this version has no certifier, the second way is not offered. The certifier's own share is counted, so
+Short journals go the exact way alone; here either way is forced. The certifier's own share is counted, so
 that a lane can say that it really took part.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evals_cli.core import journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where the reader of journals lets a certifier go first.
-_SEAM = "_certify"
+    from evals_cli.core.journal import Certifier, Chain
+
 EXACT, CERTIFIED = "exact", "certified"
-
-
-def ways() -> tuple[str, ...]:
-    """The ways that this version has."""
-    return (EXACT, CERTIFIED) if find_spec("evals_cli.core.certify") else (EXACT,)
+WAYS = (EXACT, CERTIFIED)
+# How many bytes go the exact way before the certifier is asked.
+_ALL, _NONE = 1 << 60, 0
 
 
 class Share:
@@ -32,23 +29,34 @@ class Share:
         self.lines = 0
 
 
+class _Counted:
+    """A certifier whose proven lines are counted."""
+
+    def __init__(self, certifier: Certifier, share: Share) -> None:
+        self._certifier = certifier
+        self._share = share
+
+    def certify(self, block: bytes, start: int, chain: Chain) -> int:
+        """As `Certifier.certify`."""
+        before = chain.count
+        end = self._certifier.certify(block, start, chain)
+        self._share.lines += chain.count - before
+        return end
+
+
 @contextmanager
 def taken(way: str) -> Iterator[Share]:
     """Verify by `way` inside the block."""
-    original: Any = getattr(journal.Scan, _SEAM)
     share = Share()
+    exact_bytes, make = journal.EXACT_BYTES, journal.make_certifier
 
-    def skip(_scan: Any, _certifier: Any, _block: bytes, start: int) -> int:
-        return start
+    def counted(identity: tuple[str, ...]) -> Certifier:
+        return _Counted(make(identity), share)
 
-    def counted(self: Any, certifier: Any, block: bytes, start: int) -> int:
-        before = self.chain.count
-        end = original(self, certifier, block, start)
-        share.lines += self.chain.count - before
-        return end
-
-    setattr(journal.Scan, _SEAM, skip if way == EXACT else counted)
+    setattr(journal, "EXACT_BYTES", _ALL if way == EXACT else _NONE)  # noqa: B010 - it is Final
+    setattr(journal, "make_certifier", counted)  # noqa: B010 - for the block only
     try:
         yield share
     finally:
-        setattr(journal.Scan, _SEAM, original)
+        setattr(journal, "EXACT_BYTES", exact_bytes)  # noqa: B010 - as it was
+        setattr(journal, "make_certifier", make)  # noqa: B010 - as it was
