@@ -25,6 +25,7 @@ class Ending:
     """`code` is None for success, else the code of the refusal; `died` where the process ended first.
 
     `hampered`: whatever went wrong may have kept the failure itself from being written down.
+    `late`: a call had its effect and reported an error, so a file may be there that nobody knows of.
     `acknowledged` holds the entries that the caller was told are written. `problems` are what is wrong with
     the ending itself: an exception that is no refusal, or a torn document on stdout.
     """
@@ -32,6 +33,7 @@ class Ending:
     code: str | None = None
     died: bool = False
     hampered: bool = False
+    late: bool = False
     acknowledged: list[dict[str, Any]] = field(default_factory=list)
     details: dict[str, object] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

@@ -69,7 +69,9 @@ def lock_problems(folder: Path, ending: Ending) -> list[str]:
     """A lock that should not be there."""
     if not (folder / ".append.lock").exists() or ending.died:
         return []
-    if ending.code == "capsule.lock_failed" and ending.details.get("stage", "release") == "release":
+    if ending.code == "capsule.lock_failed" and (
+        ending.late or ending.details.get("stage", "release") == "release"
+    ):
         return []
     return [f"the lock stayed after {ending.code}"]
 
@@ -98,7 +100,7 @@ def stray_problems(folder: Path, known: set[str], ending: Ending) -> list[str]:
     strays = {path.name for path in folder.iterdir()} - known
     left = {name for name in strays if name.endswith(".tmp")}
     problems = [f"a file that nobody knows: {name}" for name in sorted(strays - left)]
-    if not ending.died:
+    if not (ending.died or ending.late):
         problems += [f"a temporary file was left: {name}" for name in sorted(left)]
     return problems
 
@@ -155,7 +157,7 @@ def _folder_problems(folder: Path, ending: Ending) -> list[str]:
         if not (complete or failed or excused):
             problems.append(f"{run.name} is neither complete nor says that it failed")
         left = [path.name for path in run.iterdir() if path.name.endswith(".tmp")]
-        if left and not ending.died:
+        if left and not (ending.died or ending.late):
             problems.append(f"a temporary file was left in {run.name}: {left}")
     return problems
 

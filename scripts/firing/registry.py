@@ -7,4 +7,5 @@ LANES = (
     "syscalls",
     "strace",
     "full_disk",
+    "many",
 )

@@ -3,6 +3,7 @@
 What can go wrong (`Fault.how`):
 - an errno name (EIO, ENOSPC, EINTR): the call raises and has no effect; a failed close has closed, as on
   Linux.
+- `late`: the call has its effect and raises EIO all the same, as a network file system may.
 - `short`: a write takes half of its bytes; `stuck`: a write takes none.
 - `death`: the process ends before the call; `torn`: it ends in the middle of a write. Death is no Exception,
   and every later call raises it again, so that no clean-up can have an effect that a dead process has not.
@@ -40,6 +41,7 @@ KINDS = (
     "listdir",
     "scandir",
 )
+CHANGING = ("open", "write", "fsync", "replace", "rename", "unlink", "link", "mkdir")
 ERRORS = ("EIO", "ENOSPC", "EINTR")
 
 
@@ -113,6 +115,11 @@ class Shim:
         return value
 
     def _gone_wrong(self, how: str, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if how == "late":
+            value = self._done(kind, args, options)
+            if kind == "open":
+                self._done("close", (value,), {})
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         if how == "short":
             return self._done(kind, (args[0], bytes(args[1])[: len(args[1]) // 2]), options)
         if how == "stuck":
@@ -135,7 +142,8 @@ def faults(counts: Counter[str], *, quick: bool) -> list[Fault]:
         total = counts[kind]
         places = sorted({1, (total + 1) // 2, total}) if quick and total else range(1, total + 1)
         for number in places:
-            ways = (*ERRORS, "death", *(("short", "stuck", "torn") if kind == "write" else ()))
+            ways = (*ERRORS, *(("late",) if kind in CHANGING else ()), "death")
+            ways += ("short", "stuck", "torn") if kind == "write" else ()
             if quick:
                 # One error, by turns: the programs under test treat all alike.
                 ways = (ERRORS[number % len(ERRORS)], *ways[len(ERRORS) :])

@@ -54,6 +54,7 @@ def _act(scenario: Scenario, template: Path, place: Path, fault: Fault | None) -
     judging.copied(template, place)
     with Shim(fault) as shim:
         ending = scenario.act(place)
+    ending.late = fault is not None and fault.how == "late"
     if fault is None and ending.code is not None:
         return shim, [f"it is refused: {ending.code} {ending.problems}"]
     problems = [*ending.problems, *judging.code_problems(ending)]
