@@ -97,7 +97,8 @@ def _problems(packet: dict[str, Any], health: dict[str, Any]) -> list[str]:
 def _git_text(git: dict[str, Any]) -> str:
     if git["status"] == "unavailable":
         return f"unavailable: {git['reason']}"
-    where = f"{git['branch'] or 'detached'} at {(git['commit'] or 'no commit yet')[:12]}"
+    commit = git["commit"][:12] if git["commit"] else "no commit yet"
+    where = f"{git['branch'] or 'detached'} at {commit}"
     if git["dirty"] is None:
         return f"{where}, unknown whether changed: {git['reason']}"
     return f"{where}, {'changed' if git['dirty'] else 'unchanged'}"

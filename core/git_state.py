@@ -161,10 +161,10 @@ def _filter_overrides(output: bytes) -> list[str] | None:
     """The options that empty every filter named in `output`; None where one cannot be named safely."""
     names = set()
     for key in output.decode("utf-8", "surrogateescape").split("\0"):
-        name = key.removeprefix("filter.").rpartition(".")[0]
-        if not name:
+        name, dot, _ = key.removeprefix("filter.").rpartition(".")
+        if not dot:
             continue
-        # A name with `=` would end the key of `-c` early and leave the filter as it is.
+        # A name with `=` would end the key of `-c` early and leave the filter as it is; an empty one counts.
         if _FILTER_NAME.fullmatch(name) is None:
             return None
         names.add(name)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+
 from evals_cli.core.errors import RequirementError
 from evals_cli.core.roots import find_root, is_home, select_root
 

@@ -1,0 +1,72 @@
+"""Reading and digesting the files of an inspected repository."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evals_cli.core.bundle_files import BundleFiles, about, same_path, value_shown
+from evals_cli.core.errors import FileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_digest_is_that_of_the_bytes_that_were_parsed(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"{}")
+    files = BundleFiles(str(tmp_path))
+    assert files.read("a.json") == b"{}"
+    # Whoever swaps the file after it was parsed does not get the new bytes vouched for.
+    (tmp_path / "a.json").write_bytes(b"[]")
+    assert files.digest("a.json") == hashlib.sha256(b"{}").hexdigest()
+
+
+def test_a_file_is_digested_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    files = BundleFiles(str(tmp_path))
+    first = files.digest("a")
+    monkeypatch.setattr(os, "read", lambda *_: pytest.fail("read again"))
+    assert files.digest("a") == first
+
+
+def test_a_file_that_could_not_be_read_stays_so(tmp_path: Path) -> None:
+    files = BundleFiles(str(tmp_path))
+    for _ in range(2):
+        with pytest.raises(FileError) as caught:
+            files.digest("a")
+        assert caught.value.code == "file.missing"
+        (tmp_path / "a").write_bytes(b"late")
+
+
+def test_a_file_that_breaks_off_while_its_line_ends_are_looked_at_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    files = BundleFiles(str(tmp_path))
+    files.digest("a")
+
+    def broken(_descriptor: int, _size: int) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "read", broken)
+    problem = files.digest_problem("a", "0" * 64)
+    assert problem == "a: cannot be read (Input/output error)"
+
+
+def test_problems_name_their_file_with_control_characters_escaped() -> None:
+    assert about("a\nb", ["$.x: y"]) == ["a\\nb: $.x: y"]
+
+
+def test_values_are_shown_short_and_without_control_characters() -> None:
+    assert value_shown("a\x1b[31m") == "a\\x1b[31m"
+    assert value_shown("") == '""'
+    assert value_shown(7) == "7"
+    assert len(value_shown("x" * 1000)) == 200
+
+
+def test_a_backslash_counts_as_a_slash_in_comparisons_only() -> None:
+    assert same_path("a\\b/c", "a/b\\c")
+    assert not same_path("a/b", "a/c")
