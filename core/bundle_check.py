@@ -26,6 +26,7 @@ from .contained import inside_status
 from .errors import EvalsError, FileError
 from .files import shown
 from .producer import producer_problems
+from .targets import plain
 from .trace import trace_problems
 
 TYPE_CHECKING = False
@@ -107,22 +108,21 @@ class BundleVerdict:
 
 
 def latest_prefix(root: str, artifact_roots: list[str]) -> str:
-    """The folder whose latest.json counts: the usual one, else the first of `artifact_roots` with one."""
-    for prefix in (DEFAULT_PREFIX, *artifact_roots):
-        if inside_status(root, f"{prefix}/{LATEST_NAME}") != "missing":
-            return _plain_folder(prefix)
+    """The folder whose latest.json counts: the usual one, else the first of `artifact_roots` with one.
+
+    The repository itself is no such folder, since no run writes there.
+    """
+    for prefix in (DEFAULT_PREFIX, *map(plain, artifact_roots)):
+        if prefix and inside_status(root, f"{prefix}/{LATEST_NAME}") != "missing":
+            return prefix
     return DEFAULT_PREFIX
-
-
-def _plain_folder(prefix: str) -> str:
-    return "/".join(part for part in prefix.split("/") if part not in ("", "."))
 
 
 def check_bundle(
     root: str, prefix: str, files: BundleFiles, documents: Documents, *, home: bool
 ) -> BundleVerdict:
     """The verdict on the bundle that `prefix`/latest.json below `root` names; content raises nothing."""
-    verdict = BundleVerdict(f"{prefix}/{LATEST_NAME}" if prefix else LATEST_NAME)
+    verdict = BundleVerdict(f"{prefix}/{LATEST_NAME}")
     verdict.found = inside_status(root, verdict.latest_path) != "missing"
     if not verdict.found:
         missing = f"{shown(verdict.latest_path)}: there is no such file; no run has finished here yet"
