@@ -27,7 +27,7 @@ from .gate_variant import JSON_NAME, TOML_NAME, Variant, read_variant_file, vari
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MAX_SOURCE_BYTES = 16 * 1024 * 1024
+MAX_SOURCE_BYTES = 8 * 1024 * 1024
 
 _SCRIPTS = (".js", ".cjs", ".mjs", ".json", ".sh")
 _PYTHON = (".py",)
@@ -37,7 +37,7 @@ _PYTHON = (".py",)
 class Tripwire:
     r"""A rule name, the ASCII pattern that trips it on one line, and the endings of the files that it reads.
 
-    `\s` stands outside character classes; `^` and `$` are the line's own.
+    `^` and `$` are the line's own; `\A`, `\Z` and a match across lines are not to be relied on.
     """
 
     rule: str
@@ -69,11 +69,10 @@ _NETWORK = (
     "socket|socketserver|ssl|http|urllib|urllib3|requests|httpx|httplib2|aiohttp|websocket|websockets|"
     "ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc|asyncore|asynchat|paramiko|pycurl|grpc|zmq"
 )
-_PROCESS = "subprocess|multiprocessing|pty|ctypes|cffi|_posixsubprocess|pexpect"
+_PROCESS = "subprocess|multiprocessing|pty|ctypes|cffi|posix|_posixsubprocess|pexpect"
 _OS_PROCESS = r"system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|fork|forkpty|startfile"
-_STATEMENT = (
-    r"\bimport\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?:{0})\b|\bfrom\s+(?:{0})(?:\.[\w.]+)?\s+import\b"
-)
+_NAMES = r"(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*"  # the imported names before the one that is looked for
+_STATEMENT = rf"\bimport\s+{_NAMES}(?:{{0}})\b|\bfrom\s+(?:{{0}})(?:\.[\w.]+)?\s+import\b"
 _CALL = r"""\b(?:__import__|import_module)\s*\(\s*['"](?:{0})[.'"]"""
 
 PYTHON_TRIPWIRES = (
@@ -83,7 +82,7 @@ PYTHON_TRIPWIRES = (
     Tripwire("process_spawn", _STATEMENT.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", _CALL.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", rf"\bos\s*\.\s*(?:{_OS_PROCESS})\b", _PYTHON),
-    Tripwire("process_spawn", rf"\bfrom\s+(?:os|posix)\s+import\s+[^#]*\b(?:{_OS_PROCESS})\b", _PYTHON),
+    Tripwire("process_spawn", rf"\bfrom\s+os\s+import\s+\(?\s*{_NAMES}(?:{_OS_PROCESS})\b", _PYTHON),
     Tripwire("process_spawn", r"\b(?:create_subprocess_(?:exec|shell)|ProcessPoolExecutor)\b", _PYTHON),
     Tripwire(
         "sandbox_weakening",
@@ -102,7 +101,8 @@ PYTHON_TRIPWIRES = (
     ),
 )
 
-_SPACE = "(?:" + "|".join(re.escape(mark.encode()).decode("latin-1") for mark in WHITE_SPACE) + ")"
+# White space beyond ASCII counts as a space, so that `\s` of a bytes pattern means what ECMAScript's does.
+_WIDE_SPACES = tuple(mark.encode() for mark in WHITE_SPACE if not mark.isascii())
 
 
 def scan_tripwires(
@@ -146,6 +146,8 @@ def _hit(variant: Variant, rule: str, file: str, line: int) -> Hit:
 
 def _tripped(source: bytes, armed: Iterable[Tripwire]) -> Iterator[tuple[str, int]]:
     text = source.replace(b"\r\n", b"\n")
+    for mark in _WIDE_SPACES:
+        text = text.replace(mark, b" ")
     # What a pattern finds in a line it also finds in the whole text, so most patterns are settled here.
     live = [(wire.rule, _compiled(wire.pattern)) for wire in armed if _compiled(wire.pattern).search(text)]
     for number, line in enumerate(io.BytesIO(text) if live else (), start=1):
@@ -156,4 +158,4 @@ def _tripped(source: bytes, armed: Iterable[Tripwire]) -> Iterator[tuple[str, in
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[bytes]:
-    return re.compile(pattern.replace(r"\s", _SPACE).encode("latin-1"), re.MULTILINE)
+    return re.compile(pattern.encode("ascii"), re.MULTILINE)

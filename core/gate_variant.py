@@ -123,7 +123,7 @@ def read_variant_file(root: str, relative: str, limit: int) -> bytes:
     try:
         return read_all(open_same(path), path, limit)
     except FileError as error:
-        raise _invalid(relative, error.message) from error
+        raise _unreadable(relative, path, error) from error
 
 
 def _located(root: str, relative: str) -> str:
@@ -136,6 +136,10 @@ def _invalid(relative: str, reason: str) -> EvalsError:
     )
 
 
+def _unreadable(relative: str, path: str, error: EvalsError) -> EvalsError:
+    return _invalid(relative, error.message.removeprefix(f"{shown(path)}: "))
+
+
 def _kind(root: str, relative: str) -> int:
     path = _located(root, relative)
     try:
@@ -146,7 +150,7 @@ def _kind(root: str, relative: str) -> int:
             raise EvalsError(
                 "gate.variant_missing", f"{shown(root)}: there is no such folder", {"path": ""}
             ) from error
-        raise _invalid(relative, system_error(error, path).message) from error
+        raise _unreadable(relative, path, system_error(error, path)) from error
 
 
 def _children(root: str, relative: str) -> list[str]:
@@ -182,7 +186,7 @@ def _each_chunk(root: str, relative: str, take: Callable[[bytes], None]) -> None
         finally:
             close_quietly(descriptor)
     except FileError as error:
-        raise _invalid(relative, error.message) from error
+        raise _unreadable(relative, path, error) from error
 
 
 def _manifest(root: str, parse: Parse | None) -> dict[str, object]:
@@ -204,7 +208,7 @@ def _exists(root: str, name: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise _invalid(name, system_error(error, name).message) from error
+        raise _unreadable(name, name, system_error(error, name)) from error
     return True
 
 

@@ -153,6 +153,7 @@ PYTHON = [
     ("process_spawn", "os.fork()"),
     ("process_spawn", "os.forkpty()"),
     ("process_spawn", "from os import path, system"),
+    ("process_spawn", "from os import (sep as s, fork)"),
     ("process_spawn", "asyncio.create_subprocess_shell('ls')"),
     ("sandbox_weakening", "sys.modules['json'] = fake"),
     ("sandbox_weakening", "sys.meta_path.insert(0, finder)"),
@@ -206,6 +207,20 @@ def test_every_python_rule_is_one_of_javascripts(scan):
     assert {rule for rule, _ in PYTHON} == rules
 
 
-def test_a_long_line_takes_no_long_time(scan):
-    text = "import " + "a.b , " * 30_000 + "\nfrom os import " + "x" * 100_000
-    assert scan({"m.py": text}, entry="run.py") == []
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import " + "a.b , " * 30_000,
+        "from os import " * 30_000,
+        "from os import " + "x, " * 30_000,
+        "import " + "a" * 200_000,
+        "import " * 30_000,
+        "fetch" + " " * 200_000,
+        "fetch" + "\u00a0" * 200_000,
+        "os" + " " * 200_000,
+        "." * 200_000,
+    ],
+    ids=lambda text: f"{text[:8]}-{text[-4:]!a}",
+)
+def test_a_long_line_takes_no_long_time(scan, text):
+    assert scan({"m.py": text, "m.js": text}, entry="run.py") == []

@@ -136,7 +136,9 @@ def test_a_manifest_that_is_no_json_object_is_refused(tree, raw):
 def test_an_oversized_manifest_is_refused_without_reading_it_whole(tree):
     with (tree / "variant.json").open("wb") as stream:
         stream.truncate(200 * 1024 * 1024)
-    assert refused(load_variant, tree).code == "gate.variant_invalid"
+    error = refused(load_variant, tree)
+    assert error.code == "gate.variant_invalid"
+    assert error.message == "variant.json: larger than the limit of 1048576 bytes"
 
 
 def test_a_folder_without_manifest_is_missing_its_variant(tree):
