@@ -267,7 +267,8 @@ def test_a_schema_name_is_never_a_path(name: str) -> None:
         problems(name, {})
 
 
-def test_jsonschema_is_not_imported_before_a_document_is_checked() -> None:
+def test_jsonschema_is_not_imported_before_a_document_is_checked(tmp_path: Path) -> None:
     code = "import sys, evals_cli.schemas.documents; print('jsonschema' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
