@@ -1,4 +1,4 @@
-"""Processes that work on evidence for the lane `many`: they append, run or swap files until they are told to stop.
+"""Processes that work on evidence for the lane `many`: they append or run until they are done or killed.
 
 Rules:
 - A worker says `ready` when everything is imported, then waits for a line on stdin, so that many can begin at

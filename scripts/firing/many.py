@@ -26,7 +26,7 @@ from evals_cli.core import capsule
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.lock import AppendLock
 
-from .bundle_sample import ARTIFACTS, CASE, LATEST, judged, make_repository, run_case
+from .bundle_sample import ARTIFACTS, LATEST, judged, make_repository, run_case
 from .laboring import Worker
 from .report import Context, LaneResult
 
@@ -86,7 +86,7 @@ def _chain_problems(place: Path, workers: list[Worker], times: int) -> Iterator[
         yield from worker.problems
     verdict = capsule.verify(place)
     if not verdict.ok or verdict.entry_count != WORKERS * times:
-        yield f"{WORKERS * times} entries were written, and verify says {verdict.code} of {verdict.entry_count}"
+        yield f"{WORKERS * times} entries were written; verify: {verdict.code}, {verdict.entry_count} entries"
         return
     there = [entry["entry_hash"] for entry in capsule.Capsule.open(place).entries()]
     acknowledged = [entry_hash for worker in workers for entry_hash in worker.acknowledged]
