@@ -94,3 +94,7 @@ def test_links_do_not_make_a_home(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "schemas").symlink_to("real")
     assert not is_home(str(tmp_path))
+
+
+def test_this_checkout_is_home(repository: Path) -> None:
+    assert is_home(str(repository))
