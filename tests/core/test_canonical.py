@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+
 from evals_cli.core import canonical
 from evals_cli.core.errors import EvalsError, UnsupportedValue
 

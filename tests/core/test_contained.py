@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core import contained
 from evals_cli.core.errors import EvalsError
 

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core import files
 from evals_cli.core.errors import EvalsError, FileError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from evals_cli.core.errors import EvalsError
 from evals_cli.core.strict_json import loads_unique, member_path
 

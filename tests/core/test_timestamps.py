@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 import pytest
+
 from evals_cli.core.timestamps import MAX_MS, format_ms, now_text, parse_ms
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from evals_cli.core.canonical import canonical_json, loads, sha256_hex
 from evals_cli.core.errors import EvalsError
 
