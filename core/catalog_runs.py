@@ -69,9 +69,9 @@ _REQUIREMENTS = (
     ),
     Entry(
         code="suite.validation",
-        meaning="A suite, or a case of it, breaks its rules.",
+        meaning="A suite breaks its rules; a bad case of it has a code of its own.",
         establishes="No case of the suite was run and nothing was written.",
-        does_not_establish="That the cases that are not named are good.",
+        does_not_establish="That its cases are good.",
         next_step="Correct each listed problem; `evals schema suite` prints the schema.",
     ),
     Entry(
@@ -91,10 +91,31 @@ _REQUIREMENTS = (
     ),
     Entry(
         code="artifact.schema_validation",
-        meaning="A run made an artifact that does not fit its own schema.",
-        establishes="latest.json is what it was.",
+        meaning="A run stopped after it had started; the message names the cause, a full disk for example.",
+        establishes="latest.json is what it was, unless only making the new one durable failed.",
         does_not_establish="Anything about the case's verdict.",
-        next_step="Report it with the case; this is a fault in the program.",
+        next_step="Read failure.json in the run's directory, remove the cause, and run the case again.",
+    ),
+    Entry(
+        code="latest.validation",
+        meaning="A latest.json that was to be validated breaks its schema.",
+        establishes="The pointer cannot be used as it is written.",
+        does_not_establish="Anything about the bundle that it should name.",
+        next_step="Run the case again; `evals schema latest-run` prints the schema.",
+    ),
+    Entry(
+        code="schema.validation",
+        meaning="A claim registry or a score vector breaks its schema or contradicts itself.",
+        establishes="At least one of its rules is broken; each problem names its JSON path.",
+        does_not_establish="Whether the claims or scores in it are true.",
+        next_step="Correct each listed problem; `evals schema NAME` prints the schema.",
+    ),
+    Entry(
+        code="schema.unreadable",
+        meaning="The schemas that evals was installed with cannot be read.",
+        establishes="No document was judged.",
+        does_not_establish="Anything about the document.",
+        next_step="Free file descriptors or fix the disk, or install evals again.",
     ),
     Entry(
         code="repo.root_option",

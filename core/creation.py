@@ -50,8 +50,8 @@ def create_files(
         "created_at": now_text(clock),
     }
     raw = metadata.metadata_bytes(document)
-    _refuse_existing(folder)
     try:
+        _refuse_existing(folder)
         files.make_folders(folder)
         _create_journal(folder, raw)
     except (OSError, FileError) as error:
@@ -65,7 +65,7 @@ def _given(value: str, default: str) -> str:
 
 def _refuse_existing(folder: str) -> None:
     for name in (metadata.FILE_NAME, journal.FILE_NAME):
-        if os.path.lexists(os.path.join(folder, name)):
+        if files.exists(os.path.join(folder, name)):
             raise _exists(name)
 
 
@@ -86,7 +86,7 @@ def _create_journal(folder: str, metadata_raw: bytes) -> None:
     try:
         os.close(descriptor)
         # Again, now that other creators are shut out: the folder may have changed since the first look.
-        if os.path.lexists(beside):
+        if files.exists(beside):
             raise _exists(metadata.FILE_NAME)
         files.write_whole(beside, metadata_raw)
     except BaseException:
@@ -97,9 +97,9 @@ def _create_journal(folder: str, metadata_raw: bytes) -> None:
 def _remove_orphan(path: str, beside: str) -> None:
     # With a capsule.json the journal is part of a capsule: ours, not known to be durable, or somebody else's.
     try:
-        if not os.path.lexists(beside):
+        if not files.exists(beside):
             os.unlink(path)
-    except OSError:
+    except (OSError, FileError):
         pass
 
 

@@ -33,7 +33,7 @@ def export_bundle(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> 
     """Export the capsule in `path` to the folder `out`; returns {"dir": out, "files": [the three names]}.
 
     Raises EvalsError: the codes of `verify`, `capsule.export_conflict`, `capsule.changed`,
-    `file.write_failed`.
+    `file.unreadable` (the target cannot be looked at), `file.write_failed`.
     """
     source, target = os.fspath(path), os.fspath(out)
     snapshot = examine(source, with_projection=True)
@@ -52,7 +52,7 @@ def export_bundle(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> 
 def _refuse_conflict(source: str, target: str, ours: metadata.Metadata) -> None:
     if _same_folder(source, target):
         raise _conflict("it is the capsule itself")
-    if not any(os.path.lexists(os.path.join(target, name)) for name in FILE_NAMES):
+    if not any(files.exists(os.path.join(target, name)) for name in FILE_NAMES):
         return
     try:
         theirs = metadata.read_metadata(target)
@@ -63,10 +63,13 @@ def _refuse_conflict(source: str, target: str, ours: metadata.Metadata) -> None:
 
 
 def _same_folder(source: str, target: str) -> bool:
+    # A look that fails is no proof that the target is another folder.
     try:
-        return os.path.samestat(os.stat(source), os.stat(target))
-    except OSError:
+        return os.path.samestat(os.stat(target), os.stat(source))
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError as error:
+        raise files.system_error(error, target) from error
 
 
 def _conflict(problem: str) -> EvalsError:

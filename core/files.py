@@ -93,6 +93,20 @@ def checked_regular(descriptor: int, path: object) -> int:
     return descriptor
 
 
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Whether anything, a dangling link included, stands at `path`.
+
+    Raises FileError `file.unreadable` where that cannot be seen: a failed look is no proof of absence.
+    """
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise system_error(error, path) from error
+    return True
+
+
 def close_quietly(descriptor: int) -> None:
     """Close a descriptor whose content no longer matters; a failure changes nothing that was decided."""
     try:  # contextlib.suppress would cost every command an import

@@ -39,16 +39,27 @@ def schema_names() -> list[str]:
 def schema_text(name: str) -> str:
     """The JSON text of the schema `name`.
 
-    Raises EvalsError `schema.unknown` (details `name`, `supported`).
+    Raises EvalsError `schema.unknown` (details `name`, `supported`) or `schema.unreadable`.
     """
-    names = schema_names()
-    if name not in names:
+    try:
+        names = schema_names()
+        text = _read(name) if name in names else None
+    except OSError as error:
+        raise EvalsError(
+            "schema.unreadable",
+            f"the schemas that evals came with cannot be read ({error.strerror}); install it again",
+        ) from error
+    if text is None:
         shown = name.encode("unicode_escape").decode("ascii")
         raise EvalsError(
             "schema.unknown",
             f"{shown}: there is no schema of this name; there are {', '.join(names)}",
             {"name": name, "supported": names},
         )
+    return text
+
+
+def _read(name: str) -> str:
     with open(os.path.join(_FOLDER, name + SUFFIX), encoding="utf-8") as file:
         return file.read()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -175,3 +176,26 @@ def test_a_failed_clean_up_does_not_hide_the_failure(
 def test_a_target_that_is_a_file_is_a_failed_write(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("x")
     assert _code(lambda: capsule.export_bundle(source, tmp_path / "out")) == "file.write_failed"
+
+
+def _fails_with_eio(*_args: object, **_kwargs: object) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_target_that_cannot_be_looked_at_is_not_taken_for_another_folder(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _tree(source)
+    monkeypatch.setattr(export.os.path, "samestat", _fails_with_eio)
+    assert _code(lambda: capsule.export_bundle(source, source)) == "file.unreadable"
+    assert _tree(source) == before
+
+
+def test_a_look_that_fails_is_not_taken_for_an_empty_target(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "capsule.json").write_text("somebody else's")
+    monkeypatch.setattr(export.os, "lstat", _fails_with_eio)
+    assert _code(lambda: capsule.export_bundle(source, tmp_path / "out")) == "file.unreadable"
+    assert (tmp_path / "out" / "capsule.json").read_text() == "somebody else's"

@@ -177,3 +177,16 @@ def test_folders_need_no_fsync_where_they_cannot_be_opened(monkeypatch) -> None:
 )
 def test_names_are_shown_without_anything_that_could_steer_a_terminal(name: object, text: str) -> None:
     assert files.shown(name) == text
+
+
+def test_whether_something_stands_at_a_path(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert [files.exists(tmp_path / name) for name in ("file", "dangling", "absent", "file/below")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+
+
+def test_a_look_that_fails_is_no_proof_of_absence(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "lstat", failing(errno.EIO))
+    assert code_of(files.exists, tmp_path / "a") == "file.unreadable"

@@ -272,3 +272,13 @@ def test_jsonschema_is_not_imported_before_a_document_is_checked(tmp_path: Path)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_an_installation_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_path: str) -> list[str]:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(validator.os, "listdir", full)
+    with pytest.raises(EvalsError, match="Too many open files") as caught:
+        validator.schema_text("suite")
+    assert caught.value.code == "schema.unreadable"
