@@ -34,19 +34,25 @@ APPEND = [
     "--payload",
     '{"note":"\u00e9"}',
 ]
+SECRET = [*APPEND[:-1], '{"note":"PASSWORD=not-a-real-one"}']
+EXPORT = ["capsule", "export", CAPSULE]
 LONG = 20_000
 MORE: tuple[dict[str, Any], ...] = RECORDS[1:4]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing to do. `words` is its command line, where it is a command: other lanes run it for real."""
+    """One thing to do. `words` is its command line, where it is a command: other lanes run it for real.
+
+    `refusal` is the code with which it is refused, None where it is done.
+    """
 
     name: str
     prepare: Callable[[Path], None]
     act: Callable[[Path], Ending]
     judge: Callable[[Path, Path, Ending], list[str]]
     words: tuple[str, ...] = ()
+    refusal: str | None = None
 
 
 def _commanded(
@@ -56,6 +62,10 @@ def _commanded(
     judge: Callable[[Path, Path, Ending], list[str]],
 ) -> Scenario:
     return Scenario(name, prepare, lambda folder: command(words, folder), judge, tuple(words))
+
+
+def _refused(name: str, prepare: Callable[[Path], None], words: list[str], code: str) -> Scenario:
+    return Scenario(name, prepare, lambda folder: command(words, folder), _judge_refused, tuple(words), code)
 
 
 def _called(
@@ -84,6 +94,23 @@ def _longer_capsule(folder: Path) -> None:
     _capsule(folder)
     capsule.export_bundle(folder / CAPSULE, folder / TARGET)
     capsule.append_entry(folder / CAPSULE, "plan", "later", clock=clock)
+
+
+def _two_capsules(folder: Path) -> None:
+    """A capsule, and half of another one where an export is asked to go."""
+    _capsule(folder)
+    capsule.Capsule.create(folder / TARGET, clock=clock)
+    (folder / TARGET / "journal.ndjson").unlink()
+
+
+def _locked_capsule(folder: Path) -> None:
+    _capsule(folder)
+    (folder / CAPSULE / ".append.lock").touch()
+
+
+def _repository_with_bad_suite(folder: Path) -> None:
+    _repository_with_run(folder)
+    (folder / ".evals" / "two.case.json").unlink()
 
 
 def _repository(folder: Path) -> None:
@@ -193,8 +220,8 @@ def _judge_create(_: Path, folder: Path, ending: Ending) -> list[str]:
     try:
         capsule.Capsule.create(place, clock=clock)
     except EvalsError as error:
-        # What a dead process, or a rename that could not be made durable, has left is for people to look at.
-        if error.code != "capsule.exists":
+        # What a dead process has left is for people to look at.
+        if error.code != "capsule.exists" or not (ending.died or ending.late or good):
             problems.append(f"another creation: {error}")
     return problems
 
@@ -267,6 +294,25 @@ def _judge_reader(template: Path, folder: Path, _: Ending) -> list[str]:
     return [] if _contents(folder) == _contents(template) else ["a reader has changed something"]
 
 
+def _judge_refused(template: Path, folder: Path, ending: Ending) -> list[str]:
+    """A refusal stays one, and changes nothing, whatever goes wrong; the lock may outlive a process."""
+    problems = [] if ending.code is not None or ending.died else ["it was let through"]
+    if ending.died or ending.late or ending.code == "capsule.lock_failed":
+        _unlock_like(template, folder)
+    changed = _contents(folder) != _contents(template) or _times(folder) != _times(template)
+    return [*problems, "a refused command has changed something"] if changed else problems
+
+
+def _unlock_like(template: Path, folder: Path) -> None:
+    if not (template / CAPSULE / ".append.lock").exists():
+        (folder / CAPSULE / ".append.lock").unlink(missing_ok=True)
+
+
+def _times(folder: Path) -> dict[str, int]:
+    """When each file was last written: a copy keeps that, so a file that was replaced by its like shows."""
+    return {path.name: path.stat().st_mtime_ns for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
 def _contents(folder: Path) -> dict[str, bytes | None]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
@@ -286,7 +332,7 @@ SCENARIOS = (
     _called("session, called", _capsule, _session, _judge_append(3)),
     _called("session, whatever happens", _capsule, _session_stubbornly, _judge_append(3)),
     _commanded("project", _longer_capsule, ["capsule", "project", CAPSULE], _judge_projection),
-    _commanded("export", _capsule, ["capsule", "export", CAPSULE, TARGET], _judge_export),
+    _commanded("export", _capsule, [*EXPORT, TARGET], _judge_export),
     _called("export over an earlier one, called", _longer_capsule, _export, _judge_export),
     _commanded(
         "receipt build",
@@ -298,6 +344,17 @@ SCENARIOS = (
     _commanded("first run", _repository, ["run", CASE, "--json"], _judge_run),
     _commanded("run", _repository_with_run, ["run", CASE, "--json"], _judge_run),
     _commanded("run of a suite", _repository_with_run, ["run", ".evals/suite.json", "--json"], _judge_run),
+    _refused("create over a capsule", _capsule, ["capsule", "create", CAPSULE], "capsule.exists"),
+    _refused("append to a locked capsule", _locked_capsule, APPEND, "capsule.busy"),
+    _refused("append of a secret", _capsule, SECRET, "capsule.secret_canary"),
+    _refused("export onto itself", _capsule, [*EXPORT, CAPSULE], "capsule.export_conflict"),
+    _refused("export onto another", _two_capsules, [*EXPORT, TARGET], "capsule.export_conflict"),
+    _refused(
+        "run of a bad suite",
+        _repository_with_bad_suite,
+        ["run", ".evals/suite.json", "--json"],
+        "suite.validation",
+    ),
     _commanded("verify", _capsule, ["capsule", "verify", CAPSULE], _judge_reader),
     _commanded("receipt verify", _capsule, ["receipt", "verify", "receipt.json", CAPSULE], _judge_reader),
     _commanded("check", _repository_with_run, ["check", "--json"], _judge_reader),

@@ -84,8 +84,8 @@ class _Traced:
         """Inject at every `step`-th call that touches evidence."""
         self._scenario.prepare(self._template)
         ending = self._run([])
-        if ending.code is not None:
-            self._result.fail(f"{self._scenario.name}: without injection it is refused: {ending.code}")
+        if ending.code != self._scenario.refusal:
+            self._result.fail(f"{self._scenario.name}: without injection it ends with {ending.code}")
             return
         for index, call in enumerate(self._own()):
             if index % step == 0:

@@ -55,8 +55,8 @@ def _act(scenario: Scenario, template: Path, place: Path, fault: Fault | None) -
     with Shim(fault) as shim:
         ending = scenario.act(place)
     ending.late = fault is not None and fault.how == "late"
-    if fault is None and ending.code is not None:
-        return shim, [f"it is refused: {ending.code} {ending.problems}"]
+    if fault is None and ending.code != scenario.refusal:
+        return shim, [f"expected {scenario.refusal}, found {ending.code} {ending.problems}"]
     problems = [*ending.problems, *judging.code_problems(ending)]
     if shim.leaked and not shim.died:
         problems.append(f"{shim.leaked} descriptors were left open")
