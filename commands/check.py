@@ -16,7 +16,7 @@ from ..core.check import check_packet, require_check_mode
 from ..core.errors import EvalsError
 from ..core.inspection import inspect_root
 from ..core.next_commands import MANIFEST_SCHEMA, for_people, state_command
-from ..core.roots import select_root
+from ..core.roots import select_root, working_directory
 from .contract import Summary
 from .ports import documents, installed_folder
 
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Check the latest bundle; `repo root option` and `check mode` refuse to."""
-    root = select_root(args.repo_root, os.getcwd())
+    root = select_root(args.repo_root, working_directory())
     require_check_mode(root, smoke=args.smoke)
     ports = documents()
     inspection = inspect_root(root, ports, installed=os.path.dirname(installed_folder("contracts")))

@@ -14,7 +14,7 @@ import os
 from ..core.git_state import GitObservation
 from ..core.inspection import inspect_root
 from ..core.next_commands import for_people
-from ..core.roots import select_root
+from ..core.roots import select_root, working_directory
 from ..core.state import state_packet
 from .check import adoption_text
 from .contract import Summary
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Tell the state; `repo root option` refuses a root that is none."""
-    root = select_root(args.repo_root, os.getcwd())
+    root = select_root(args.repo_root, working_directory())
     git = GitObservation(root.path)
     try:
         inspection = inspect_root(root, documents(), installed=os.path.dirname(installed_folder("contracts")))

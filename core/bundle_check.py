@@ -10,8 +10,8 @@ Order of checks:
 6. the digest of every manifest entry, whatever its type.
 7. the producer (`producer`).
 
-Every problem is reported, not the first, and names its file and JSON path. Nothing is executed, written, or
-listed: the cost does not depend on how many runs there are.
+Every problem is reported, not the first (up to MAX_PROBLEMS in a check), and names its file and JSON path.
+Nothing is executed, written, or listed: the cost does not depend on how many runs there are.
 
 A bundle that passes is complete, consistent and unchanged since its manifest was written. That says nothing
 about who wrote it, or whether the run that it describes took place.
@@ -26,7 +26,7 @@ from .contained import inside_status
 from .errors import EvalsError, FileError
 from .files import shown
 from .producer import producer_problems
-from .targets import plain
+from .targets import MAX_PROBLEMS, capped, plain
 from .trace import trace_problems
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class Check:
     def __init__(self, label: str, data_path: str, problems: list[str], *, schema: str | None = None) -> None:
         self.label = label
         self.data_path = shown(data_path)
-        self.problems = problems
+        self.problems = capped(problems)
         self.schema = schema
 
     def document(self) -> dict[str, Any]:
@@ -260,6 +260,8 @@ def _digest_check(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
         if isinstance(target, str) and isinstance(digest, str):
             problem = files.digest_problem(target, digest)
             problems += [f"{where}: {problem}"] if problem else []
+        if len(problems) > MAX_PROBLEMS:
+            break
     return [Check("artifact digests", path, about(path, problems))]
 
 

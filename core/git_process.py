@@ -77,7 +77,10 @@ class HarmlessGit:
     def start(self, *arguments: str, overrides: list[str] | None = None) -> RunningGit:
         """Start one question; `overrides` are further settings as `key=value`."""
         settings = [word for setting in (*self._settings, *(overrides or ())) for word in ("-c", setting)]
-        reading, writing = os.pipe()
+        try:
+            reading, writing = os.pipe()
+        except OSError:
+            return RunningGit(None, -1, self._deadline)
         try:
             # A group of its own, so that everything it started can be killed; far cheaper than `subprocess`.
             pid = os.posix_spawn(
@@ -112,6 +115,9 @@ class RunningGit:
         The process is stopped early when `enough` says so of the output, or the output grows past its limit.
         """
         output = b""
+        if self._pid is None:
+            self._close()
+            return None, output
         try:
             while self._readable() and (chunk := os.read(self._reading, 65536)):
                 output += chunk

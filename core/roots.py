@@ -64,6 +64,16 @@ def _is_folder(path: str) -> bool:
         return False
 
 
+def working_directory() -> str:
+    """The working directory; RequirementError `repo root option` where it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        raise RequirementError(
+            REQUIREMENT, ["the working directory is gone; change to a folder that exists"]
+        ) from None
+
+
 def select_root(option: str | None, cwd: str) -> Root:
     """The root of a command: the one that `--repo-root` named, relative to `cwd`, or the one around `cwd`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evals_cli.core.errors import RequirementError
-from evals_cli.core.roots import find_root, is_home, select_root
+from evals_cli.core.roots import find_root, is_home, select_root, working_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,3 +98,13 @@ def test_links_do_not_make_a_home(tmp_path: Path) -> None:
 
 def test_this_checkout_is_home(repository: Path) -> None:
     assert is_home(str(repository))
+
+
+def test_a_working_directory_that_is_gone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    assert working_directory() == os.getcwd()
+    monkeypatch.setattr(os, "getcwd", gone)
+    with pytest.raises(RequirementError, match="working directory is gone"):
+        working_directory()

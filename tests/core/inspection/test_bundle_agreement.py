@@ -144,3 +144,47 @@ def test_a_long_value_is_cut_in_a_problem() -> None:
 def test_an_artifact_of_another_type_than_the_pointers_needs_no_pointer() -> None:
     run = agreement.Pointers({}, "runs")
     assert run.problem("$.x", "anything", "report_path") == []
+
+
+def _entry(world: Any, name: str, key: str, kind: str, **members: Any) -> None:
+    document = world.read(name)
+    document[key] = [
+        {**entry, **members} if entry["type"] == kind else entry
+        for entry in document[key]
+        if members or entry["type"] != kind
+    ]
+    world.write(name, json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "members", "said"),
+    [
+        ("manifest", "artifacts", {}, "$.artifacts: no entry of type report; expected exactly one"),
+        ("manifest", "artifacts", {"required": False}, "$.artifacts[1].required: false; expected true"),
+        ("result", "artifact_refs", {}, "$.artifact_refs: no entry of type report; expected exactly one"),
+        ("result", "artifact_refs", {"sha256": "0" * 64}, "$.artifact_refs[0].sha256: 000"),
+        ("result", "artifact_refs", {"path": "other.md"}, "$.artifact_refs[0].path: other.md; expected "),
+    ],
+)
+def test_an_entry_that_is_missing_or_wrong_is_named(
+    world: Any, name: str, key: str, members: dict[str, Any], said: str
+) -> None:
+    _entry(world, f"bundle/{name}.json", key, "report", **members)
+    problems = [problem for problem in _problems(world) if "its bytes have" not in problem]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{RUN}/{name}.json: {said}")
+
+
+def test_a_baseline_reference_of_another_type_is_refused(world: Any) -> None:
+    reference = world.read("bundle/baseline-result.json")["current_artifact_ref"]
+    world.change("bundle/baseline-result.json", current_artifact_ref={**reference, "type": "report"})
+    (problem,) = _problems(world)
+    assert problem.endswith("$.current_artifact_ref.type: report; expected command-log or baseline-artifact")
+
+
+def test_failed_assertions_that_no_scorer_reported_are_refused(world: Any) -> None:
+    scorers = world.read("bundle/scorer-results.json")
+    assertion = {**scorers["results"][0]["assertions"][0], "status": "fail"}
+    world.change("bundle/result.json", failed_assertions=[assertion])
+    (problem,) = _problems(world)
+    assert "$.failed_assertions: not the failed assertions of the scorer results" in problem

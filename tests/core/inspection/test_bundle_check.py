@@ -166,6 +166,16 @@ def test_a_manifest_entry_without_a_path_is_left_to_the_schema(world: Any) -> No
     assert _only_problem(world) == f"{RUN}/manifest.json: $.artifacts[6].path: missing; expected a string"
 
 
+def test_a_manifest_of_thousands_of_lies_is_answered_in_a_hundred_lines(world: Any) -> None:
+    manifest = world.read("bundle/manifest.json")
+    lie = {"type": "note", "path": "nowhere", "sha256": "0" * 64, "required": False}
+    manifest["artifacts"] += [{**lie, "type": f"note-{number}"} for number in range(5_000)]
+    world.write("bundle/manifest.json", json.dumps(manifest))
+    problems = world.verdict().problems
+    assert len(problems) == 101
+    assert problems[0].endswith("$.artifacts[6]: nowhere: there is no such file")
+
+
 def test_a_timeline_of_an_unknown_run_is_not_compared(world: Any) -> None:
     world.change(LATEST, case_id=7)
     problems = world.verdict().problems

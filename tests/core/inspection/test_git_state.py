@@ -161,6 +161,16 @@ def test_a_git_that_cannot_be_started_is_unavailable(repo: Path, monkeypatch: py
     assert (state.status, state.reason) == ("unavailable", "git could not be run")
 
 
+def test_without_a_free_descriptor_the_state_is_unavailable(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "pipe", exhausted)
+    assert observe_git(str(repo)).reason == "git could not be run"
+
+
 def test_a_broken_repository_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     state = observe_git(str(tmp_path))

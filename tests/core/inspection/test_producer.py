@@ -66,3 +66,16 @@ def test_a_case_that_changed_since_the_run_is_named(world: Any) -> None:
     problems = world.verdict().problems
     assert len(problems) == 1
     assert "$.producer.case_path: .evals/cases/closeout.case.json: its bytes have SHA-256 " in problems[0]
+
+
+@pytest.mark.parametrize("producer", [None, 7, {"command": 7, "artifact_root_prefix": 7, "case_path": 7}])
+def test_members_of_the_wrong_type_are_left_to_the_schema(world: Any, producer: Any) -> None:
+    world.change(LATEST, producer=producer)
+    problems = world.verdict().problems
+    assert problems
+    assert all("; expected a" in problem for problem in problems)
+
+
+def test_another_folder_than_that_of_latest_is_refused(world: Any) -> None:
+    (problem,) = _with_producer(world, artifact_root_prefix="elsewhere")
+    assert problem.endswith("elsewhere; expected .harness/evals/runs, the folder of latest.json")
