@@ -104,12 +104,7 @@ def _facts(packet: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("smoke case", match))
     authority = packet.get("authority_classification")
     if authority is not None:
+        from ..core.authority import adoption_text
+
         facts.append(("adoption", adoption_text(authority)))
     return facts
-
-
-def adoption_text(authority: dict[str, Any]) -> str:
-    """Say the adoption readiness of an authority classification in a few words."""
-    adoption = authority["adoption_readiness"]
-    missing = adoption["next_missing_input"]
-    return adoption["status"] if missing is None else f"{adoption['status']} (next: {missing})"

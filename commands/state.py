@@ -16,7 +16,6 @@ from ..core.inspection import inspect_root
 from ..core.next_commands import for_people
 from ..core.roots import select_root, working_directory
 from ..core.state import state_packet
-from .check import adoption_text
 from .contract import Summary
 from .ports import documents, installed_folder
 
@@ -73,6 +72,8 @@ def _summary(packet: dict[str, Any]) -> Summary:
     ]
     authority = packet.get("authority_classification")
     if authority is not None:
+        from ..core.authority import adoption_text
+
         facts.append(("adoption", adoption_text(authority)))
     return Summary(
         status,

@@ -18,14 +18,16 @@ The classification is advice. It certifies neither behaviour, CI, review nor rea
 
 from __future__ import annotations
 
-from .next_commands import MANIFEST_SCHEMA
+from .next_commands import MANIFEST_SCHEMA, check_command
 from .project_manifest import JSON_PATH, ProjectManifest
+from .timestamps import parse_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from .bundle_check import BundleVerdict
+    from .inspection import Inspection
 
 NON_PROOF = (
     "The project's behaviour: nothing of it was executed.",
@@ -34,6 +36,24 @@ NON_PROOF = (
     "Who produced the artifacts: digests show that bytes agree, not whose they are.",
 )
 CHECKED_INPUTS = ("manifest", "privacy", "execution_policy", "artifact_policy", "suite_quality")
+
+
+def classify_consumer(inspection: Inspection, generated_at: str) -> dict[str, Any]:
+    """The authority classification of an inspected consumer at the time `generated_at`."""
+    return classify(
+        manifest=inspection.manifest,
+        verdict=inspection.verdict,
+        runtime_evidence=inspection.health.status,
+        now_ms=parse_ms(generated_at) or 0,
+        check_command=check_command(inspection.root),
+    )
+
+
+def adoption_text(authority: dict[str, Any]) -> str:
+    """The adoption readiness of a classification in a few words."""
+    adoption = authority["adoption_readiness"]
+    missing = adoption["next_missing_input"]
+    return str(adoption["status"]) if missing is None else f"{adoption['status']} (next: {missing})"
 
 
 def classify(

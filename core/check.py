@@ -19,7 +19,6 @@ from .bundle_files import BundleFiles, value_shown
 from .errors import EvalsError, RequirementError
 from .inspection import Inspection, contract_fields
 from .next_commands import SMOKE_CASE, SMOKE_CHECK, run_command
-from .state import classify_consumer
 from .timestamps import now_text
 
 TYPE_CHECKING = False
@@ -89,6 +88,8 @@ def check_packet(
         "runtime_evidence": {"policy_coverage": health.coverage},
     }
     if not root.home:
+        from .authority import classify_consumer
+
         packet["authority_classification"] = classify_consumer(inspection, now_text(clock))
     packet["checks"] = checks
     packet["errors"] = errors

@@ -10,8 +10,6 @@ Rules:
 
 from __future__ import annotations
 
-import shlex
-
 from .contained import inside_status
 
 TYPE_CHECKING = False
@@ -27,6 +25,8 @@ _SUITES = (".evals/suite.json", ".evals/suite.toml")
 def quoted(word: str) -> str:
     """`word` as one word of a POSIX shell; with control characters in it, in the $'...' form."""
     if word.isprintable():
+        import shlex
+
         # A word that begins with a dash would be read as an option.
         return shlex.quote(f"./{word}" if word.startswith("-") else word)
     escaped = "".join(_escaped(char) for char in word)

@@ -23,7 +23,7 @@ from .claims import Artifact, build_ledger, readiness, score_missing_evidence
 from .contained import inside_status, relative_problem
 from .inspection import contract_fields
 from .next_commands import SMOKE_CHECK, check_command, run_command, state_command
-from .timestamps import now_text, parse_ms
+from .timestamps import now_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ def state_packet(
         "contract_health": {"runtime_evidence": inspection.health.document()},
     }
     if not root.home:
+        from .authority import classify_consumer
+
         packet["authority_classification"] = classify_consumer(inspection, generated_at)
     missing = score_missing_evidence(ledger)
     packet["evidence_packet"] = {
@@ -172,19 +174,6 @@ def state_packet(
     packet["non_ready_reason_code"] = reason
     packet["recommended_commands"] = commands
     return packet
-
-
-def classify_consumer(inspection: Inspection, generated_at: str) -> dict[str, Any]:
-    """The authority classification of an inspected consumer at the time `generated_at`."""
-    from .authority import classify
-
-    return classify(
-        manifest=inspection.manifest,
-        verdict=inspection.verdict,
-        runtime_evidence=inspection.health.status,
-        now_ms=parse_ms(generated_at) or 0,
-        check_command=check_command(inspection.root),
-    )
 
 
 def _validation_errors(verdict: BundleVerdict) -> list[str]:
