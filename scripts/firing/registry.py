@@ -8,4 +8,5 @@ LANES = (
     "strace",
     "full_disk",
     "many",
+    "fuzz",
 )

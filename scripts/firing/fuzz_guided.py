@@ -1,0 +1,33 @@
+"""The process in which atheris guides the fuzzing of one target; started by the lane `fuzz`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+
+def child() -> None:
+    """Fuzz the target named on the command line; the exit code is not 0 where a promise broke."""
+    import atheris  # type: ignore[import-not-found]  # installed by the lane, for this process only
+
+    name, place, seconds, memory = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    with atheris.instrument_imports(include=["evals_cli"]):
+        from .fuzz_targets import targets
+    shutil.rmtree(place, ignore_errors=True)
+    target = next(target for target in targets(place / "targets") if target.name == name)
+    seeds = place / "seeds"
+    seeds.mkdir()
+    for number, seed in enumerate(target.seeds):
+        (seeds / str(number)).write_bytes(seed)
+    os.chdir(place)
+
+    def one(data: bytes) -> None:
+        problems = target.attempt(data)
+        if problems:
+            raise AssertionError(f"{data[:300]!r}: {problems}")
+
+    options = [f"-max_total_time={seconds}", f"-rss_limit_mb={memory}", "-timeout=20", "-max_len=8192"]
+    atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", "-seed=1", str(seeds)], one)
+    atheris.Fuzz()
