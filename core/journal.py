@@ -14,7 +14,7 @@ Rules (source document; order of checks observed on a reference implementation):
 The seam for speed: once EXACT_BYTES were judged line by line, a certifier (`core.certify`) is asked before a
 line of a block is judged here. It goes as far as it can prove and returns where it stopped, having advanced
 the chain; the line at that place goes the exact way (`check_line`). Short journals go the exact way alone,
-since that is sooner done than preparing a certifier.
+since that is sooner done than preparing a certifier; a process that has prepared one asks it at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FILE_NAME: Final = "journal.ndjson"
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-EXACT_BYTES: Final = 128 * 1024
+EXACT_BYTES = 128 * 1024
 
 
 class Chain:
@@ -134,8 +134,10 @@ def too_large() -> EvalsError:
 
 def make_certifier(identity: tuple[str, ...]) -> Certifier:
     """The certifier for journals of `identity`; loaded when it is first needed."""
+    global EXACT_BYTES  # noqa: PLW0603 - the patterns it stands for are compiled once a process, too
     from .certify import Certifier
 
+    EXACT_BYTES = 0
     return Certifier(identity)
 
 
