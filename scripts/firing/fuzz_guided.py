@@ -13,10 +13,14 @@ def child() -> None:
     import atheris  # type: ignore[import-not-found]  # installed by the lane, for this process only
 
     name, place, seconds, memory = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    shutil.rmtree(place, ignore_errors=True)
     with atheris.instrument_imports(include=["evals_cli"]):
         from .fuzz_targets import targets
-    shutil.rmtree(place, ignore_errors=True)
-    target = next(target for target in targets(place / "targets") if target.name == name)
+
+        target = next(target for target in targets(place / "targets") if target.name == name)
+        # What is imported late is imported now, so that it is instrumented too.
+        for seed in target.seeds:
+            target.attempt(seed)
     seeds = place / "seeds"
     seeds.mkdir()
     for number, seed in enumerate(target.seeds):
