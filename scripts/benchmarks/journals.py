@@ -52,7 +52,8 @@ Payload = dict[str, Any]
 
 def _decimal(chance: random.Random, digits: int) -> float:
     # Never integral, which prints without a point, nor so small that it prints with an exponent.
-    return chance.randrange(1, 10_000) + (2 * chance.randrange(10**digits // 2) + 1) / 10**digits
+    odd = 2 * chance.randrange(10**digits // 2) + 1
+    return chance.randrange(1, 10_000) + odd / float(10**digits)
 
 
 def _plain(seq: int, chance: random.Random) -> Payload:

@@ -8,6 +8,7 @@ import os
 import shutil
 from contextlib import contextmanager
 from functools import partial
+from time import process_time
 from typing import TYPE_CHECKING
 
 from benchmarks.measuring import CommandError, by_turns, evals, peak_mebibytes, process
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.command import Settings
+    from benchmarks.measuring import Work
 
 CAPSULES, ENTRIES = 100, 1000
 MEBIBYTE = 1024 * 1024
@@ -28,9 +30,12 @@ MEBIBYTE = 1024 * 1024
 def group(settings: Settings) -> list[Row]:
     """A group against the sum of verifies of its members, both on one core, and the group on all cores."""
     folders = [settings.member(number, ENTRIES) for number in range(CAPSULES)]
-    works = {"group": partial(group_capsules, folders), "verifies": partial(_verify_each, folders)}
+    works: dict[str, Work] = {
+        "group": partial(group_capsules, folders),
+        "verifies": partial(_verify_each, folders),
+    }
     with _one_core() as pinned:
-        samples = by_turns(works, settings.rounds)
+        samples = by_turns(works, settings.rounds, process_time)
     samples["group, all cores"] = by_turns({"group": works["group"]}, settings.rounds)["group"]
     ours, all_cores, yardstick = (min(samples[name]) for name in ("group", "group, all cores", "verifies"))
     work = f"group of {CAPSULES} capsules of {ENTRIES:,} entries"
@@ -80,7 +85,7 @@ def artifact(settings: Settings) -> list[Row]:
     try:
         home = smoke_home(settings)
         report = _grow_report(home, settings.artifact_mebibytes)
-        works = {"check": evals("check", "--json", cwd=home)}
+        works: dict[str, Work] = {"check": evals("check", "--json", cwd=home)}
         tool = shutil.which("sha256sum")
         works["yardstick"] = process([tool, report]) if tool else partial(_digest, report)
         samples = by_turns(works, settings.large_rounds)

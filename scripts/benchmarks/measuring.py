@@ -1,7 +1,9 @@
 """How things are measured, so that a busy machine distorts both sides of a ratio alike.
 
 Rules:
-- What is compared runs by turns in the same process run; of each side the best time counts.
+- What is compared runs by turns; of each side the best time counts.
+- Work inside this process that waits for nothing is measured in CPU seconds, which other programs on the
+  machine distort least; everything else in seconds of the clock.
 - Commands are measured as processes, from start to exit, with their output thrown away; a command that does
   not give the expected exit code stops the benchmark, since it did other work than was meant.
 - Peak memory is the resident size of the process that ran the command, as the system counts it.
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    Work = Callable[[], object]
 
 EVALS = os.path.join(os.path.dirname(sys.executable), "evals")
 
@@ -41,23 +45,20 @@ class CommandError(Exception):
     """A measured command did not do what was to be measured."""
 
 
-def by_turns(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """The seconds that each of `works` took in each of `rounds` turns."""
+def by_turns(
+    works: Mapping[str, Work], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
+    """The seconds by `clock` that each of `works` took in each of `rounds` turns."""
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            start = time.perf_counter()
+            start = clock()
             work()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return seconds
 
 
-def best(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The best time of each of `works` over `rounds` turns, in seconds."""
-    return {name: min(times) for name, times in by_turns(works, rounds).items()}
-
-
-def process(words: Sequence[str], *, cwd: str | None = None, code: int = 0) -> Callable[[], None]:
+def process(words: Sequence[str], *, cwd: str | None = None, code: int = 0) -> Work:
     """The work of running a program to its end; raises CommandError for another exit code than `code`."""
 
     def work() -> None:
@@ -69,7 +70,7 @@ def process(words: Sequence[str], *, cwd: str | None = None, code: int = 0) -> C
     return work
 
 
-def evals(*words: str, cwd: str | None = None, code: int = 0) -> Callable[[], None]:
+def evals(*words: str, cwd: str | None = None, code: int = 0) -> Work:
     """The work of running the installed `evals` with these words."""
     return process([EVALS, *words], cwd=cwd, code=code)
 

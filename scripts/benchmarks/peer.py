@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-import waxseal
+import waxseal  # type: ignore[import-not-found]  # only in the environment that is made for it
 
 
 def _write(path: str, count: int) -> None:
@@ -50,9 +50,9 @@ def main() -> int:
     samples: dict[str, list[float]] = {"json.loads": [], "verify": []}
     for _ in range(rounds):
         for name, work in (("json.loads", _read_as_json), ("verify", _verify)):
-            start = time.perf_counter()
+            start = time.process_time()
             work(path)
-            samples[name].append(time.perf_counter() - start)
+            samples[name].append(time.process_time() - start)
     sys.stdout.write(json.dumps(samples))
     return 0
 

@@ -15,8 +15,6 @@ from benchmarks.measuring import CommandError, by_turns, evals, process
 from benchmarks.rows import Row, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchmarks.command import Settings
 
 SMOKE_CASE = "fixtures/smoke/pr-closeout.case.json"
@@ -81,8 +79,7 @@ def smoke_home(settings: Settings) -> str:
             ignore=shutil.ignore_patterns("__pycache__"),
         )
     os.mkdir(os.path.join(home, ".harness"))
-    run: Callable[[], None] = evals("run", SMOKE_CASE, "--json", cwd=home)
-    run()
+    evals("run", SMOKE_CASE, "--json", cwd=home)()
     return home
 
 

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.journals import KINDS, read_as_json, write_capsule
@@ -20,6 +21,7 @@ from evals_cli.core import capsule
 
 if TYPE_CHECKING:
     from benchmarks.command import Settings
+    from benchmarks.measuring import Work
 
 BARS = {"plain": (1.5, 1.0)}
 OTHER_BARS = (3.0, 2.0)
@@ -39,10 +41,13 @@ def against_json(settings: Settings) -> list[Row]:
     rows = []
     for kind in KINDS:
         folder = settings.capsule(kind, settings.entries)
-        works = {"json.loads": partial(read_as_json, folder), "verify": partial(_verify, folder)}
+        works: dict[str, Work] = {
+            "json.loads": partial(read_as_json, folder),
+            "verify": partial(_verify, folder),
+        }
         if kind == "plain":
             works["project"] = partial(capsule.project, folder)
-        samples = by_turns(works, settings.rounds)
+        samples = by_turns(works, settings.rounds, process_time)
         rows += [
             _compared(f"{name}, {kind} journal of {settings.entries:,}", samples, name, kind)
             for name in works
@@ -110,7 +115,7 @@ def growth(settings: Settings) -> Table:
         folder = settings.capsule("plain", count)
         rounds = settings.rounds if count <= settings.entries else 2
         works = {"json.loads": partial(read_as_json, folder), "verify": partial(_verify, folder)}
-        samples = by_turns(works, rounds)
+        samples = by_turns(works, rounds, process_time)
         ours, yardstick = min(samples["verify"]), min(samples["json.loads"])
         cells: tuple[Any, ...] = (
             f"{count:,}",
