@@ -10,6 +10,7 @@ Rules:
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from .bundle_bits import fire_bundle
@@ -19,14 +20,23 @@ from .report import Context, LaneResult
 NAME = "bits"
 SUMMARY = "every bit flip and truncation of a capsule, its receipt and a run bundle"
 QUICK_SAMPLE = 25
+_PARTS = {"capsule": fire_capsule, "bundle": fire_bundle}
 
 
 def run(context: Context) -> LaneResult:
-    """Try every mutant, or a sample of each outcome."""
+    """Try every mutant, or a sample of each outcome; capsule and bundle side by side."""
     result = LaneResult(NAME)
     per_class = QUICK_SAMPLE if context.quick else None
-    for name, fire in (("capsule", fire_capsule), ("bundle", fire_bundle)):
-        folder = Path(context.folder, name)
-        folder.mkdir()
-        fire(folder, result, per_class)
+    with ProcessPoolExecutor() as pool:
+        parts = [pool.submit(_part, context.folder, name, per_class) for name in _PARTS]
+        for part in parts:
+            result.add(part.result())
+    return result
+
+
+def _part(folder: str, name: str, per_class: int | None) -> LaneResult:
+    place = Path(folder, name)
+    place.mkdir()
+    result = LaneResult(NAME)
+    _PARTS[name](place, result, per_class)
     return result

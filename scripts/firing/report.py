@@ -54,6 +54,15 @@ class LaneResult:
         else:
             self.more_failures += 1
 
+    def add(self, other: LaneResult) -> None:
+        """Take over what another part of the lane counted and found."""
+        for what, times in other.counts.items():
+            self.count(what, times)
+        for failure in other.failures:
+            self.fail(failure)
+        self.more_failures += other.more_failures
+        self.notes += other.notes
+
     def note(self, what: str) -> None:
         """Note something that a reader of the report should know."""
         self.notes.append(what)
