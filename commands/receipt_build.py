@@ -9,7 +9,7 @@ Rules of this module:
 from __future__ import annotations
 
 from ..core.receipt import build_receipt, write_receipt
-from .receipt_files import read_document
+from .receipt_files import read_gate, refuse_overwriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Build, write where asked, print; 0, or 1 with a `capsule.*`, `receipt.*` or `file.*` code."""
-    gate = None if args.gate is None else read_document(args.gate, "the gate document")
+    refuse_overwriting(args.out, artifact=args.artifact, gate=args.gate)
+    gate = read_gate(args.gate)
     receipt = build_receipt(args.dir, artifact_path=args.artifact, gate_receipt=gate)
     if args.out is not None:
         write_receipt(receipt, args.out)

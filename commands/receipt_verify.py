@@ -8,7 +8,7 @@ Rules of this module:
 from __future__ import annotations
 
 from ..core.receipt import verify_receipt
-from .receipt_files import read_document
+from .receipt_files import read_document, read_gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Verify; 0 when every check passes, else 1 (`receipt.unreadable` when a file cannot be read)."""
     receipt = read_document(args.receipt, "the receipt")
-    gate = None if args.gate is None else read_document(args.gate, "the gate document")
+    gate = read_gate(args.gate)
     verdict = verify_receipt(receipt, args.dir, artifact_path=args.artifact, gate_receipt=gate)
     terminal.document({"ok": verdict.ok, "check": verdict.check, "reason": verdict.reason})
     return 0 if verdict.ok else 1

@@ -4,7 +4,8 @@ Rules:
 - A path is opened without blocking and must be a regular file by its descriptor: a FIFO, a device or a
   folder is `file.not_regular`, never a hang.
 - A document replaces its predecessor by a temporary file in the same folder, fsync, rename and an fsync of
-  the folder; on any failure the old file is whole and the temporary one is gone.
+  the folder; on any failure the old file is whole and the temporary one is gone. What is there and no file
+  (a FIFO, a device, a folder) is left alone.
 - Every failure of the system is a FileError with a stable code; its details hold the path and the errno.
 - Effects go through the `os` module only, looked up at each call, so that faults can be injected there.
 """
@@ -213,10 +214,13 @@ def fsync_folder(path: str) -> None:
 def write_whole(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o644) -> None:
     """Put `data` at `path` so that a reader sees the old file or the new one, never a part.
 
-    Raises FileError `file.write_failed`; the old file is then untouched, unless only the last step failed:
-    the fsync of the folder, after which the new file is in place but might not survive a power cut.
+    A FIFO, a device or a folder in its place is not replaced: `file.not_regular`. A symlink is replaced, not
+    followed. Raises FileError `file.write_failed` besides; the old file is then untouched, unless only the
+    last step failed: the fsync of the folder, after which the new file is in place but might not survive a
+    power cut.
     """
     target = os.fspath(path)
+    _refuse_special(target)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:64]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
@@ -229,6 +233,17 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o644)
         fsync_folder(folder)
     except OSError as error:
         raise system_error(error, target, "write") from error
+
+
+def _refuse_special(path: str) -> None:
+    try:
+        kind = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise system_error(error, path, "write") from error
+    if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
+        raise _refused("file.not_regular", path, "not a regular file, so it is not replaced")
 
 
 def _write_new(path: str, data: bytes, mode: int) -> None:

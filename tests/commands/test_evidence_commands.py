@@ -73,6 +73,28 @@ def test_a_changed_artifact_fails_its_check(call: Call, tmp_path: Path) -> None:
     assert _document("receipt-verify-output", out)["check"] == "artifact"
 
 
+@pytest.mark.parametrize("text", ["null", "[]", '"pass"'])
+@pytest.mark.parametrize("words", [["build", "c"], ["verify", "r.json", "c"]])
+def test_a_gate_document_that_is_no_object_is_not_taken_for_none(
+    words: list[str], text: str, call: Call, tmp_path: Path
+) -> None:
+    call("receipt", "build", "c", "--out", "r.json")
+    (tmp_path / "g.json").write_text(text)
+    code, out, err = call("receipt", *words, "--gate", "g.json")
+    assert (code, out) == (1, "")
+    assert err.startswith("evals: receipt.unreadable: the gate document g.json")
+
+
+@pytest.mark.parametrize("option", ["--artifact", "--gate"])
+def test_a_receipt_does_not_replace_a_file_that_it_names(option: str, call: Call, tmp_path: Path) -> None:
+    (tmp_path / "named").write_text("{}")
+    code, out, err = call("receipt", "build", "c", option, "named", "--out", "./named")
+    assert (code, out) == (2, "")
+    assert option in err
+    assert (tmp_path / "named").read_text() == "{}"
+    assert not (tmp_path / "c/projection.json").exists()
+
+
 @pytest.mark.parametrize("name", ["missing.json", ".", "bad.json", "latin.json", "odd\x1b\u202e.json"])
 @pytest.mark.parametrize("role", ["receipt", "gate"])
 def test_a_file_that_is_no_json_is_unreadable(call: Call, tmp_path: Path, name: str, role: str) -> None:

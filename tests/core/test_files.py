@@ -85,6 +85,27 @@ def test_a_failing_close_after_reading_changes_nothing(tmp_path: Path, monkeypat
     assert files.read_regular(tmp_path / "a") == b"1"
 
 
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    for name in ("fifo", "folder"):
+        assert code_of(files.write_whole, tmp_path / name, b"1") == "file.not_regular"
+    assert sorted(os.listdir(tmp_path)) == ["fifo", "folder"]
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "target").write_bytes(b"kept")
+    (tmp_path / "link").symlink_to("target")
+    files.write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "target").read_bytes() == b"kept"
+    assert (tmp_path / "link").read_bytes() == b"new"
+
+
+def test_a_place_that_cannot_be_looked_at_is_not_written(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "lstat", failing(errno.EIO))
+    assert code_of(files.write_whole, tmp_path / "a", b"1") == "file.write_failed"
+
+
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data[:3])))
