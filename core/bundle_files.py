@@ -5,7 +5,8 @@ Rules:
   digest of a document is that of the very bytes that were parsed.
 - A document is at most MAX_DOCUMENT_BYTES; an artifact of any size is digested as a stream.
 - A digest that differs is looked at once more with CRLF read as LF, since git can write files that way: the
-  problem then says so. It is a problem all the same: other bytes were vouched for.
+  problem then says so. It is a problem all the same: other bytes were vouched for. git converts texts, so
+  a file past MAX_CONVERTED_BYTES is not read again.
 
 A matching digest shows that the bytes are those that the manifest names, not that either is true.
 """
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .documents import Documents
 
 MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
+MAX_CONVERTED_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
@@ -41,7 +43,12 @@ class BundleFiles:
 
         Raises FileError as `contained.read_inside`; past MAX_DOCUMENT_BYTES `file.too_large`.
         """
-        raw = read_inside(self._root, path, limit=MAX_DOCUMENT_BYTES)
+        try:
+            raw = read_inside(self._root, path, limit=MAX_DOCUMENT_BYTES)
+        except FileError as error:
+            # What cannot be judged as a document is not worth a pass over its bytes either.
+            self._digests[path] = error
+            raise
         self._digests[path] = hashlib.sha256(raw).hexdigest()
         return raw
 
@@ -86,12 +93,17 @@ class BundleFiles:
         return f"{shown(path)}: its bytes have SHA-256 {actual}; expected {shown(expected)}{hint}"
 
 
-def _digest_with_lf(root: str, path: str) -> str:
+def _digest_with_lf(root: str, path: str) -> str | None:
+    """The digest of the file with CRLF read as LF; None past MAX_CONVERTED_BYTES."""
     descriptor = open_inside(root, path)
     digest = hashlib.sha256()
     held = b""
+    size = 0
     try:
         for chunk in read_chunks(descriptor, _CHUNK):
+            size += len(chunk)
+            if size > MAX_CONVERTED_BYTES:
+                return None
             whole = held + chunk
             # A CR at the end of a piece waits for what follows it.
             held = b"\r" if whole.endswith(b"\r") else b""
@@ -99,7 +111,7 @@ def _digest_with_lf(root: str, path: str) -> str:
     except OSError as error:
         raise system_error(error, path) from error
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
     digest.update(held)
     return digest.hexdigest()
 

@@ -126,7 +126,7 @@ _REQUIREMENTS = (
     ),
     Entry(
         code="check.mode",
-        meaning="--smoke was asked for outside a checkout of this project.",
+        meaning="--smoke was asked for outside a checkout of this project, or together with --repo-root.",
         establishes="Nothing was checked.",
         does_not_establish="Anything about the latest bundle.",
         next_step="Leave --smoke out, or run it in a checkout of evals.",

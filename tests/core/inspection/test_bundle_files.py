@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evals_cli.core import bundle_files
 from evals_cli.core.bundle_files import BundleFiles, about, same_path, value_shown
 from evals_cli.core.errors import FileError
 
@@ -54,6 +55,28 @@ def test_a_file_that_breaks_off_while_its_line_ends_are_looked_at_is_a_problem(
     monkeypatch.setattr(os, "read", broken)
     problem = files.digest_problem("a", "0" * 64)
     assert problem == "a: cannot be read (Input/output error)"
+
+
+def test_a_document_past_its_limit_is_not_digested_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.json").write_bytes(b"123456789")
+    monkeypatch.setattr(bundle_files, "MAX_DOCUMENT_BYTES", 8)
+    files = BundleFiles(str(tmp_path))
+    for use in (files.read, files.digest):
+        with pytest.raises(FileError) as caught:
+            use("a.json")
+        assert caught.value.code == "file.too_large"
+
+
+def test_line_ends_are_looked_for_in_texts_of_a_usual_size_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"a\r\n")
+    recorded = hashlib.sha256(b"a\n").hexdigest()
+    assert "rewrote its line ends" in str(BundleFiles(str(tmp_path)).digest_problem("a", recorded))
+    monkeypatch.setattr(bundle_files, "MAX_CONVERTED_BYTES", 2)
+    assert "not the one that was recorded" in str(BundleFiles(str(tmp_path)).digest_problem("a", recorded))
 
 
 def test_problems_name_their_file_with_control_characters_escaped() -> None:
