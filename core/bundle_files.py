@@ -14,7 +14,6 @@ A matching digest shows that the bytes are those that the manifest names, not th
 from __future__ import annotations
 
 import hashlib
-import os
 
 from .contained import open_inside, read_inside, sha256_inside
 from .errors import FileError
