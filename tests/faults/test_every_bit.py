@@ -13,7 +13,8 @@ from firing.capsule_oracle import CapsuleOracle
 from firing.capsule_sample import RECORDS, Sample
 from firing.report import LaneResult
 
-from evals_cli.core import envelope
+from evals_cli.core import capsule, envelope
+from evals_cli.core.verification import Verification
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,3 +118,21 @@ def test_the_oracle_does_not_take_the_verifiers_word(tmp_path: Path) -> None:
     assert oracle.journal(sample.journal) == ("ok", None, whole)
     assert oracle.journal(upper) == ("capsule.non_canonical", 3, 3)
     assert oracle.journal(sample.journal + b"{}\n") == ("capsule.invalid_entry", whole, whole)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verification("ok", None, None, len(RECORDS), "0" * 64),
+        Verification("capsule.invalid_entry", "no", 0, 0, None),
+        Verification("capsule.non_canonical", "no", None, 0, None),
+    ],
+    ids=["accepts everything", "refuses everything", "refuses without a place"],
+)
+def test_a_verifier_that_always_says_the_same_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: Verification
+) -> None:
+    monkeypatch.setattr(capsule, "verify", lambda path: verdict)
+    result = LaneResult("capsule")
+    capsule_bits.fire_capsule(tmp_path, result, 3)
+    assert len(result.failures) > 50
