@@ -9,4 +9,5 @@ LANES = (
     "full_disk",
     "many",
     "fuzz",
+    "hostile",
 )

@@ -47,7 +47,7 @@ COMMANDS = (
     Use("check", ("check", "--json"), _CHECKED),
     Use("state", ("state", "--json"), (LATEST, PROJECT, EVIDENCE)),
     Use("validate", ("validate", CASE, "--json"), (CASE,)),
-    Use("validate of a suite", ("validate", SUITE, "--json"), (SUITE, ".evals/two.case.json")),
+    Use("validate of a suite", ("validate", SUITE, "--json"), (SUITE,)),
     Use("validate of latest", ("validate", LATEST, "--json"), (LATEST,)),
     Use(
         "validate-schema claim-registry",
