@@ -225,7 +225,7 @@ class Certifier:
         heads, hashes, bodies, versions, lineages, parents, payloads, *numbers, runs, seqs, families = columns
         suspects = self._of_others(heads, versions, runs, families)
         suspects.update(_differing(seqs, tuple([b"%d" % seq for seq in range(index, index + len(rows))])))
-        suspects.update(_differing(hashes, self._entry_hashes(heads, bodies)))
+        suspects.update(self._of_other_hashes(hashes, heads, bodies))
         for column in numbers:
             suspects.update(_not_shortest(column))
         suspects.update(_suspected(payloads))
@@ -248,13 +248,15 @@ class Certifier:
             if head not in self._digests or tuple(texts) != expected
         }
 
-    def _entry_hashes(self, heads: Column, bodies: Column) -> Column:
+    def _of_other_hashes(self, hashes: Column, heads: Column, bodies: Column) -> list[int]:
         found = []
         for head, body in zip(heads, bodies, strict=True):
             digest = self._digests.get(head, sha256)()
             digest.update(body)
             found.append(digest.hexdigest())
-        return tuple("\n".join(found).encode().split())
+        if "".join(found).encode() == b"".join(hashes):
+            return []
+        return _differing(hashes, tuple([text.encode() for text in found]))
 
 
 def _differing(found: Column, expected: Column) -> list[int]:

@@ -229,7 +229,11 @@ class Scan:
         """Judge the whole lines of `block`."""
         if self._bad_line is None:
             self._advance(block)
-        self._line_feeds += block.count(b"\n")
+        if self._bad_line is None:
+            # Every line was good, so the chain has counted them.
+            self._line_feeds = self.chain.count
+        else:
+            self._line_feeds += block.count(b"\n")
 
     def _advance(self, block: bytes) -> None:
         certifier = self._certifier_for(block)
