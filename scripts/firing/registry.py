@@ -10,4 +10,5 @@ LANES = (
     "many",
     "fuzz",
     "hostile",
+    "isolation",
 )
