@@ -10,12 +10,12 @@ Rules:
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from .bundle_bits import fire_bundle
 from .capsule_bits import fire_capsule
 from .report import Context, LaneResult
+from .side_by_side import add_parts
 
 NAME = "bits"
 SUMMARY = "every bit flip and truncation of a capsule, its receipt and a run bundle"
@@ -25,13 +25,9 @@ _PARTS = {"capsule": fire_capsule, "bundle": fire_bundle}
 
 def run(context: Context) -> LaneResult:
     """Try every mutant, or a sample of each outcome; capsule and bundle side by side."""
-    result = LaneResult(NAME)
     per_class = QUICK_SAMPLE if context.quick else None
-    with ProcessPoolExecutor() as pool:
-        parts = [pool.submit(_part, context.folder, name, per_class) for name in _PARTS]
-        for part in parts:
-            result.add(part.result())
-    return result
+    parts = [(context.folder, name, per_class) for name in _PARTS]
+    return add_parts(LaneResult(NAME), _part, parts)
 
 
 def _part(folder: str, name: str, per_class: int | None) -> LaneResult:

@@ -21,6 +21,7 @@ from . import judging
 from .acting import Ending, judge_output
 from .report import Context, LaneResult
 from .scenarios import SCENARIOS, Scenario
+from .side_by_side import add_parts
 from .traced import KINDS, Call, own_calls
 
 NAME = "strace"
@@ -42,9 +43,16 @@ def run(context: Context) -> LaneResult:
     if result.skipped:
         return result
     launcher = _frozen(Path(context.root), folder / "package")
-    for scenario in SCENARIOS:
-        if scenario.words and scenario.name not in LEFT_OUT:
-            _Traced(scenario, folder, launcher, result).fire(QUICK_STEP if context.quick else 1)
+    step = QUICK_STEP if context.quick else 1
+    chosen = [i for i, one in enumerate(SCENARIOS) if one.words and one.name not in LEFT_OUT]
+    return add_parts(result, _part, [(index, folder, launcher, step) for index in chosen])
+
+
+def _part(index: int, folder: Path, launcher: Path, step: int) -> LaneResult:
+    place = folder / str(index)
+    place.mkdir()
+    result = LaneResult(NAME)
+    _Traced(SCENARIOS[index], place, launcher, result).fire(step)
     return result
 
 

@@ -16,6 +16,7 @@ from . import judging
 from .report import Context, LaneResult
 from .scenarios import SCENARIOS, Scenario
 from .shim import Fault, Shim, faults
+from .side_by_side import add_parts
 
 NAME = "syscalls"
 SUMMARY = "every file effect of every command fails once, or the process dies there"
@@ -23,9 +24,15 @@ SUMMARY = "every file effect of every command fails once, or the process dies th
 
 def run(context: Context) -> LaneResult:
     """Try every fault of every scenario."""
+    parts = [(index, context.folder, context.quick) for index in range(len(SCENARIOS))]
+    return add_parts(LaneResult(NAME), _part, parts)
+
+
+def _part(index: int, folder: str, quick: bool) -> LaneResult:
+    place = Path(folder, str(index))
+    place.mkdir()
     result = LaneResult(NAME)
-    for scenario in SCENARIOS:
-        fire(scenario, Path(context.folder), result, quick=context.quick)
+    fire(SCENARIOS[index], place, result, quick=quick)
     return result
 
 
