@@ -12,7 +12,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring import by_turns, evals
+from benchmarks.measuring import by_turns, command_seconds, evals
 from benchmarks.rows import Row, seconds
 from evals_cli.core.capsule import Capsule
 
@@ -132,9 +132,8 @@ def by_command(settings: Settings) -> list[Row]:
     folder = settings.fresh_folder("append")
     copy = shutil.copytree(settings.capsule("plain", settings.entries), os.path.join(folder, "capsule"))
     append = ("capsule", "append", copy, "--lineage", "attempt", "--kind", "tool.call", "--payload", "{}")
-    samples = by_turns(
-        {"append": evals(*append), "verify": evals("capsule", "verify", copy)}, settings.rounds
-    )
+    works = {"append": evals(*append), "verify": evals("capsule", "verify", copy)}
+    samples = by_turns(works, settings.rounds, command_seconds)
     shutil.rmtree(folder)
     ours, yardstick = min(samples["append"]), min(samples["verify"])
     return [

@@ -2,8 +2,8 @@
 
 Rules:
 - What is compared runs by turns; of each side the best time counts.
-- Work inside this process that waits for nothing is measured in CPU seconds, which other programs on the
-  machine distort least; everything else in seconds of the clock.
+- CPU seconds are what counts, of this process or of the commands that it ran, since other programs on the
+  machine distort them least; only where waiting is part of the work (fsync, several cores) the clock counts.
 - Commands are measured as processes, from start to exit, with their output thrown away; a command that does
   not give the expected exit code stops the benchmark, since it did other work than was meant.
 - Peak memory is the resident size of the process that ran the command, as the system counts it.
@@ -45,9 +45,27 @@ class CommandError(Exception):
     """A measured command did not do what was to be measured."""
 
 
-def by_turns(
-    works: Mapping[str, Work], rounds: int, clock: Callable[[], float] = time.perf_counter
-) -> dict[str, list[float]]:
+def own_seconds() -> float:
+    """The CPU seconds of this process so far."""
+    return time.process_time()
+
+
+def command_seconds() -> float:
+    """The CPU seconds of all commands that this process has waited for; the clock where none are kept."""
+    if sys.platform == "win32":
+        return time.perf_counter()
+    import resource
+
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def clock_seconds() -> float:
+    """The seconds of a clock that only goes forward."""
+    return time.perf_counter()
+
+
+def by_turns(works: Mapping[str, Work], rounds: int, clock: Callable[[], float]) -> dict[str, list[float]]:
     """The seconds by `clock` that each of `works` took in each of `rounds` turns."""
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):

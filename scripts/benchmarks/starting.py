@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks.measuring import CommandError, by_turns, evals, process
+from benchmarks.measuring import CommandError, by_turns, command_seconds, evals, process
 from benchmarks.rows import Row, seconds
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def small_commands(settings: Settings) -> list[Row]:
     works = {"python -c pass": process([sys.executable, "-c", "pass"])}
     works |= {name: evals(*word) for name, word in words.items()}
     bars = {"evals --version": 2.0, "verify of 10 entries": 2.5}
-    samples = by_turns(works, settings.starts)
+    samples = by_turns(works, settings.starts, command_seconds)
     rows = _rows(samples, "python -c pass", bars)
     for row in rows:
         loaded = _heavy_imports(*words[row.work])
@@ -62,7 +62,7 @@ def commands_of_runs(settings: Settings) -> list[Row]:
             works[f"{name} of the smoke case"] = evals(name, "--json", cwd=home)
         # Last, since each run leaves a bundle.
         works["run of the smoke case"] = evals("run", SMOKE_CASE, "--json", cwd=home)
-        samples = by_turns(works, settings.starts)
+        samples = by_turns(works, settings.starts, command_seconds)
     except CommandError as error:
         return [Row(work="check, state and run of the smoke case", missing=str(error))]
     shutil.rmtree(home)

@@ -11,11 +11,10 @@ import os
 import subprocess
 import sys
 from functools import partial
-from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.journals import KINDS, read_as_json, write_capsule
-from benchmarks.measuring import by_turns, peak_mebibytes
+from benchmarks.measuring import by_turns, own_seconds, peak_mebibytes
 from benchmarks.rows import Row, Table, seconds
 from evals_cli.core import capsule
 
@@ -47,7 +46,7 @@ def against_json(settings: Settings) -> list[Row]:
         }
         if kind == "plain":
             works["project"] = partial(capsule.project, folder)
-        samples = by_turns(works, settings.rounds, process_time)
+        samples = by_turns(works, settings.rounds, own_seconds)
         rows += [
             _compared(f"{name}, {kind} journal of {settings.entries:,}", samples, name, kind)
             for name in works
@@ -115,7 +114,7 @@ def growth(settings: Settings) -> Table:
         folder = settings.capsule("plain", count)
         rounds = settings.rounds if count <= settings.entries else 2
         works = {"json.loads": partial(read_as_json, folder), "verify": partial(_verify, folder)}
-        samples = by_turns(works, rounds, process_time)
+        samples = by_turns(works, rounds, own_seconds)
         ours, yardstick = min(samples["verify"]), min(samples["json.loads"])
         cells: tuple[Any, ...] = (
             f"{count:,}",

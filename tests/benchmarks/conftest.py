@@ -1,0 +1,8 @@
+"""Lets these tests import `benchmarks`, which is no part of the installed package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
