@@ -5,7 +5,8 @@ Rules (ECMA-262 JSON, RFC 8259, observed on a reference implementation):
   Infinity, comments, trailing commas and raw control characters are refused.
 - Every number is a 64-bit float. One that is integral and exact comes back as int, any other as float.
 - A repeated key: the last one wins, at the place of the first. `strict_json.loads_unique` refuses instead.
-- At most MAX_DEPTH levels of nesting and MAX_BYTES of text, else a typed error; never RecursionError.
+- At most MAX_DEPTH levels of nesting and MAX_BYTES of text, else a typed error; never RecursionError or
+  MemoryError.
 - Canonical text has no white space; keys in `ecmascript.object_order`; numbers by
   `ecmascript.number_text`, non-finite ones as null; only `"`, `\`, U+0000..U+001F and lone surrogates are
   escaped.
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
 
 # One interpreter frame a level, well inside the default recursion limit of 1,000.
 MAX_DEPTH = 384
-MAX_BYTES = 256 * 1024 * 1024
+# A text of nothing but brackets takes some thirty times its size in memory.
+MAX_BYTES = 64 * 1024 * 1024
 
 _EXACT = 2**53
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_RAW_SURROGATE = r"(\\*)([\ud800-\udfff])"  # compiled when a text needs it
 
 
 def _number(text: str) -> int | float:
@@ -71,21 +74,34 @@ def loads(source: bytes | str) -> Any:
 
 
 def decode_utf8(source: bytes | str) -> str:
-    """The text of `source`, within MAX_BYTES and strict UTF-8 (code `json.invalid`, `json.too_large`)."""
+    """The text of `source`: strict UTF-8, at most MAX_BYTES bytes (characters, where it is text already).
+
+    Raises EvalsError `json.invalid` or `json.too_large`, TypeError for another type.
+    """
+    if not isinstance(source, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"JSON is read from bytes or str, not from {type(source).__name__}")
     if len(source) > MAX_BYTES:
-        raise EvalsError("json.too_large", f"the document is larger than {MAX_BYTES} bytes")
+        raise _too_large()
     if isinstance(source, str):
-        return source
+        return source if source.isascii() else re.sub(_RAW_SURROGATE, _escape_surrogate, source)
+    raw = bytes(source)
     try:
-        return bytes(source).decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        column = error.start - source.rfind(b"\n", 0, error.start)
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
         raise EvalsError(
             "json.invalid",
             f"line {line}, byte {column}: not valid UTF-8",
             {"line": line, "column": column},
         ) from None
+
+
+def _escape_surrogate(match: re.Match[str]) -> str:
+    # As an escape the reader joins it with its other half, whichever way that is written. After an odd
+    # number of backslashes it would be half of an escape that does not exist, which the reader refuses.
+    slashes, surrogate = match.groups()
+    return match.group() if len(slashes) % 2 else f"{slashes}\\u{ord(surrogate):04x}"
 
 
 def parse(reader: json.JSONDecoder, text: str) -> Any:
@@ -101,6 +117,8 @@ def parse(reader: json.JSONDecoder, text: str) -> Any:
         ) from None
     except RecursionError:
         raise _too_deep() from None
+    except MemoryError:
+        raise _too_large() from None
     except ValueError as error:
         raise EvalsError("json.invalid", str(error), {"line": None, "column": None}) from None
 
@@ -115,19 +133,39 @@ def _too_deep() -> EvalsError:
     return EvalsError("json.too_deep", f"nested deeper than {MAX_DEPTH} levels")
 
 
+def _too_large() -> EvalsError:
+    return EvalsError("json.too_large", f"larger than the limit of {MAX_BYTES} bytes, or than memory")
+
+
 def _check_depth(text: str) -> None:
-    # The number of opening brackets bounds the depth, so nearly every text is cleared by two counts.
+    # The number of opening brackets bounds the depth, so nearly every text is cleared by two counts. Strings
+    # are skipped by hand: a pattern that repeats a group for each of their characters takes memory for each.
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
+    mark = re.compile(r'["\[\]{}]')
     depth = 0
-    for match in re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL).finditer(text):
-        mark = text[match.start()]
-        if mark in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise _too_deep()
-        elif mark != '"':
-            depth -= 1
+    found = mark.search(text)
+    while found is not None:
+        position = found.end()
+        if found.group() == '"':
+            position = _after_string(text, position)
+        else:
+            depth += 1 if found.group() in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise _too_deep()
+        found = mark.search(text, position)
+
+
+def _after_string(text: str, position: int) -> int:
+    """Where the string whose content begins at `position` has ended; the end of the text where it has not."""
+    while True:
+        end = text.find('"', position)
+        if end < 0:
+            return len(text)
+        content = text[position:end]
+        position = end + 1
+        if (len(content) - len(content.rstrip("\\"))) % 2 == 0:
+            return position
 
 
 def quote(text: str) -> str:
@@ -194,9 +232,13 @@ def _cycle_or_depth(value: object, parents: tuple[int, ...]) -> EvalsError:
 
 
 def _ordered(value: dict[Any, object]) -> list[str]:
+    plain = True
     for key in value:
         if not isinstance(key, str):
             raise UnsupportedValue(f"an object key of type {type(key).__name__} is not JSON; keys are str")
+        plain = plain and key.isascii()
+    if not plain and len({join_surrogates(key) for key in value}) != len(value):
+        raise UnsupportedValue("two keys of an object are the same text, one of them in halves of a pair")
     return object_order(value)
 
 

@@ -21,7 +21,7 @@ from .errors import FileError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 CHUNK = 128 * 1024
 
@@ -60,6 +60,20 @@ def system_error(error: OSError, path: object, doing: str = "read") -> FileError
     if error.errno in _NOT_A_FILE:
         return FileError("file.not_regular", f"{name}: not a regular file", details)
     return FileError("file.unreadable", f"{name}: cannot be read ({reason})", details)
+
+
+def as_path(path: str | os.PathLike[str]) -> str:
+    """A path that a caller gave, as text.
+
+    Raises TypeError for anything but str and os.PathLike of str, ValueError for what no path can hold.
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"a path is str or os.PathLike[str], not {type(text).__name__}")
+    if "\0" in text:
+        raise ValueError("a path holds no NUL character")
+    os.fsencode(text)
+    return text
 
 
 def _refused(code: str, path: object, reason: str) -> FileError:
@@ -219,12 +233,17 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o644)
     last step failed: the fsync of the folder, after which the new file is in place but might not survive a
     power cut.
     """
+    write_whole_from(path, (data,), mode=mode)
+
+
+def write_whole_from(path: str | os.PathLike[str], pieces: Iterable[bytes], *, mode: int = 0o644) -> None:
+    """As `write_whole`, of all `pieces` one after another; what their iterator raises leaves the old file."""
     target = os.fspath(path)
     _refuse_special(target)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:64]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
-        _write_new(temporary, data, mode)
+        _write_new(temporary, pieces, mode)
         try:
             os.replace(temporary, target)
         except BaseException:
@@ -246,11 +265,12 @@ def _refuse_special(path: str) -> None:
         raise _refused("file.not_regular", path, "not a regular file, so it is not replaced")
 
 
-def _write_new(path: str, data: bytes, mode: int) -> None:
+def _write_new(path: str, pieces: Iterable[bytes], mode: int) -> None:
     descriptor = os.open(path, WRITE_FLAGS | os.O_CREAT | os.O_EXCL | NO_FOLLOW, mode)
     try:
         try:
-            write_all(descriptor, data)
+            for piece in pieces:
+                write_all(descriptor, piece)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

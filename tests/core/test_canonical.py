@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import tracemalloc
 
 import pytest
 
@@ -220,3 +222,67 @@ def test_hashes_of_text_take_utf8_and_a_lone_surrogate_as_the_replacement_charac
     assert canonical.sha256_hex("ü") == hashlib.sha256("ü".encode()).hexdigest()
     assert canonical.sha256_hex("\ud800") == hashlib.sha256("\ufffd".encode()).hexdigest()
     assert canonical.sha256_hex(b"\xff") == hashlib.sha256(b"\xff").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"note":"' + "[{" * 1_000_000 + '"}',
+        '{"note":"' + '\\"[' * 500_000 + '"}',
+        '{"note":"' + "\\\\" * 500_000 + '","b":[' + "[]," * 400 + "1]}",
+        '"' + "[" * 1000,
+    ],
+)
+def test_brackets_in_long_strings_cost_no_memory_for_each(text: str) -> None:
+    tracemalloc.start()
+    with contextlib.suppress(EvalsError):
+        canonical.loads(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_a_text_that_memory_cannot_hold_is_a_typed_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(_text: str) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(canonical, "_LAST_KEY_WINS", type("Reader", (), {"decode": staticmethod(exhausted)}))
+    with pytest.raises(EvalsError) as caught:
+        canonical.loads("[]")
+    assert caught.value.code == "json.too_large"
+
+
+@pytest.mark.parametrize("text", ['"\ud83d\ude00"', '"\ud83d\\ude00"', '"\\ud83d\ude00"', '"\\ud83d\\ude00"'])
+def test_the_halves_of_a_pair_are_joined_however_they_are_written(text: str) -> None:
+    assert canonical.loads(text) == "\U0001f600"
+
+
+@pytest.mark.parametrize(("text", "value"), [('"\\\\\ud800"', "\\\ud800"), ('"a\udfff"', "a\udfff")])
+def test_a_raw_half_in_a_text_is_kept(text: str, value: str) -> None:
+    assert canonical.loads(text) == value
+
+
+def test_a_raw_half_after_a_backslash_is_no_escape() -> None:
+    with pytest.raises(EvalsError) as caught:
+        canonical.loads('"\\\ud800"')
+    assert caught.value.code == "json.invalid"
+
+
+def test_two_spellings_of_one_key_are_refused() -> None:
+    with pytest.raises(UnsupportedValue, match="same text"):
+        canonical.canonical_json({"\ud83d\ude00": 1, "\U0001f600": 2})
+
+
+@pytest.mark.parametrize("source", [bytearray(b"[1]"), memoryview(b"[1]")])
+def test_other_kinds_of_bytes_are_read_too(source) -> None:
+    assert canonical.loads(source) == [1]
+
+
+def test_bad_utf8_in_a_view_is_a_typed_error() -> None:
+    with pytest.raises(EvalsError):
+        canonical.loads(memoryview(b"\xff"))
+
+
+def test_reading_from_something_else_is_the_callers_mistake() -> None:
+    with pytest.raises(TypeError):
+        canonical.loads(5)

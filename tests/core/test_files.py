@@ -211,3 +211,31 @@ def test_whether_something_stands_at_a_path(tmp_path: Path) -> None:
 def test_a_look_that_fails_is_no_proof_of_absence(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(os, "lstat", failing(errno.EIO))
     assert code_of(files.exists, tmp_path / "a") == "file.unreadable"
+
+
+def test_pieces_are_written_as_one_file(tmp_path: Path) -> None:
+    files.write_whole_from(tmp_path / "a", iter([b"one", b"", b"two"]))
+    assert (tmp_path / "a").read_bytes() == b"onetwo"
+
+
+def test_pieces_that_break_off_leave_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+
+    def broken():
+        yield b"one"
+        raise EvalsError("some.code", "no more")
+
+    assert code_of(files.write_whole_from, tmp_path / "a", broken()) == "some.code"
+    assert os.listdir(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_a_path_is_text_or_path_like(tmp_path: Path) -> None:
+    assert files.as_path("a/b") == "a/b"
+    assert files.as_path(tmp_path) == str(tmp_path)
+    for wrong in (b"a", 5, None):
+        with pytest.raises(TypeError):
+            files.as_path(wrong)
+    for unusable in ("a\0b", "\ud800"):
+        with pytest.raises(ValueError, match=r"NUL|surrogates"):
+            files.as_path(unusable)
