@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 
 def child() -> None:
     """Fuzz the target named on the command line; the exit code is not 0 where a promise broke."""
-    import atheris  # type: ignore[import-not-found]  # installed by the lane, for this process only
+    atheris = import_module("atheris")  # installed by the lane, for this process only
 
     name, place, seconds, memory = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]
     shutil.rmtree(place, ignore_errors=True)

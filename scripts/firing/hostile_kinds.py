@@ -122,7 +122,8 @@ def _verdict_problems(use: Use, path: str, kind: str, trial: Trial) -> list[str]
 
 def _says_ready(trial: Trial) -> bool:
     packet = json.loads(trial.out)
-    return packet["status"] == "ready" and packet["evidence_packet"]["readiness_verdict"]["status"] == "pass"
+    readiness = packet["evidence_packet"]["readiness_verdict"]["status"]
+    return bool(packet["status"] == "ready" and readiness == "pass")
 
 
 def _outside_problems(folder: Path) -> list[str]:

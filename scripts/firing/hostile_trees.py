@@ -92,7 +92,7 @@ def _normalised(name: str) -> tuple[str, str]:
 
 
 def _fire_clash(folder: Path, first: str, second: str, result: LaneResult) -> None:
-    digests = set()
+    digests: set[str] = set()
     for names in ((first,), (second,), (first, second)):
         tree = folder / str(len(names)) / str(len(digests))
         tree.mkdir(parents=True)

@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,7 @@ def _append(number: int, times: int) -> Iterator[Any]:
     handle = _stubbornly(lambda: capsule.Capsule.open("capsule"))
     for turn in range(times):
         note = {"note": "x" * ((turn * 37 + number) % 700), "hits": turn, "variant": f"w{number}"}
-        yield _stubbornly(lambda note=note: handle.append("attempt", "fire", note))["entry_hash"]
+        yield _stubbornly(partial(handle.append, "attempt", "fire", note))["entry_hash"]
 
 
 def _append_many(number: int, times: int) -> Iterator[Any]:
@@ -145,7 +146,7 @@ def _append_many(number: int, times: int) -> Iterator[Any]:
     for turn in range(times):
         payload = {"note": "y" * ((turn * 91 + number) % 3000), "hits": turn}
         record = {"lineage": "plan", "kind": "batch", "payload": payload}
-        for entry in _stubbornly(lambda record=record: handle.append_many([record] * _BATCH)):
+        for entry in _stubbornly(partial(handle.append_many, [record] * _BATCH)):
             yield entry["entry_hash"]
 
 

@@ -138,8 +138,8 @@ def _restructure(dice: Random, data: bytes) -> bytes:
     except (ValueError, RecursionError):
         return _insert(dice, data)
     changed = _changed(dice, document, 12)
-    compact = {"separators": (",", ":")} if len(lines) > 1 else {}
-    lines[place] = json.dumps(changed, ensure_ascii=True, **compact).encode()
+    separators = (",", ":") if len(lines) > 1 else (", ", ": ")
+    lines[place] = json.dumps(changed, separators=separators).encode()
     return b"\n".join(lines)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -164,29 +163,18 @@ def _no_code(_: str, names: list[str]) -> list[str]:
     return [name for name in names if name.endswith((".py", "__pycache__"))]
 
 
-@cache
-def _packets(root: Path) -> dict[str, bytes]:
-    return {
-        target: next((root / Path(target).parent).glob("*.json")).read_bytes()
-        for target in (PROMOTION, IMPROVEMENT)
-    }
-
-
 def _make_packets(folder: Path) -> None:
-    """The packets of this repository, with what they refer to."""
+    """The first packet of each kind of this repository, with what they refer to."""
     root = Path(__file__).resolve().parent.parent.parent
-    names: dict[str, str] = {}
-    for target, raw in _packets(root).items():
-        original = next((root / Path(target).parent).glob("*.json"))
-        names[original.relative_to(root).as_posix()] = target
+    originals = {
+        target: min((root / Path(target).parent).glob("*.json")) for target in (PROMOTION, IMPROVEMENT)
+    }
+    shutil.copytree(root / ".harness" / "failures", folder / ".harness" / "failures")
+    for target, original in originals.items():
+        text = original.read_text(encoding="utf-8")
+        for other, source in originals.items():
+            text = text.replace(source.relative_to(root).as_posix(), other)
         (folder / target).parent.mkdir(parents=True)
-        (folder / target).write_bytes(raw)
-    failures = root / ".harness" / "failures"
-    shutil.copytree(failures, folder / ".harness" / "failures")
-    for target in names.values():
-        text = (folder / target).read_text(encoding="utf-8")
-        for original, copy in names.items():
-            text = text.replace(original, copy)
         (folder / target).write_text(text, encoding="utf-8")
 
 
