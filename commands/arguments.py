@@ -2,11 +2,13 @@
 
 Rules of this module:
 1. A word that begins with two dashes is an option; any other word is a name, a single dash included.
-   After a word of two dashes alone everything is a name.
+   After a word of two dashes alone everything is a name. Only `-h`, where an option may stand, is `--help`:
+   a file of that name is written `./-h`.
 2. An option is written in full, as `--out FILE` or `--out=FILE`.
 3. A value option without a value, with an empty one, or with another option in its value's place is a
    usage error, and so is an option given twice.
-4. Usage is decided from the words alone: no file is touched before it is found good.
+4. Usage is decided from the words alone: no file is touched before it is found good. A word that no file
+   could be named by (empty, with a NUL, not encodable) is a usage error.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ class UsageError(Exception):
 
 
 class HelpWanted(Exception):
-    """`--help` stood where an option may stand."""
+    """`--help` or `-h` stood where an option may stand."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -56,7 +58,10 @@ class Parser(argparse.ArgumentParser):
         Raises UsageError for words that break the rules, HelpWanted for `--help`.
         """
         options, names = self._split(words)
-        return self.parse_args([*options, "--", *names] if names else options)
+        args, left = self.parse_known_args([*options, "--", *names] if names else options)
+        if left:
+            raise UsageError(f"there is no use for the word {names[-1]}")
+        return args
 
     def _split(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         options: list[str] = []
@@ -68,6 +73,8 @@ class Parser(argparse.ArgumentParser):
             if word == "--" and self.separator:
                 names.extend(rest)
                 break
+            if word == "-h":
+                raise HelpWanted
             if word.startswith("--"):
                 options.append(self._option(word, rest, seen))
             else:
@@ -135,3 +142,7 @@ def _refuse_unusable(word: str) -> None:
         raise UsageError("an empty word stands where a name is expected")
     if "\0" in word:
         raise UsageError("a name cannot hold a NUL character")
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        raise UsageError(f"the word {word} cannot be encoded, so no file or value can have it") from None

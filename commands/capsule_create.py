@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Create the capsule; 0, or 1 with `capsule.exists`, `capsule.metadata_invalid` or a write error."""
     words = {name: getattr(args, name) for name in _IDENTITY}
-    given: dict[str, Any] = {name: as_text(name, word) for name, word in words.items() if word is not None}
+    given: dict[str, Any] = {
+        name: as_text(f"--{name.replace('_', '-')}", word) for name, word in words.items() if word is not None
+    }
     Capsule.create(args.dir, **given)
     terminal.document(loads(read_regular(os.path.join(args.dir, "capsule.json"))))
     return 0

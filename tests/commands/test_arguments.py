@@ -60,6 +60,8 @@ def test_words_are_names_unless_they_begin_with_two_dashes(
         (["a", "--zz zz"], "there is no option --zz zz"),
         ([""], "an empty word"),
         (["a\0b"], "NUL"),
+        (["a\ud800"], "cannot be encoded"),
+        (["a", "--out", "x\ud800"], "cannot be encoded"),
         (["a", "--out", "x\0"], "NUL"),
     ],
 )
@@ -74,6 +76,24 @@ def test_help_is_wanted_where_an_option_may_stand(parser: Parser) -> None:
     with pytest.raises(UsageError):
         parser.parse_words(["--out", "--help"])
     assert parser.parse_words(["--", "--help"]).first == "--help"
+
+
+def test_a_single_dash_and_h_is_help_unless_it_can_only_be_a_name_or_a_value(parser: Parser) -> None:
+    for words in (["-h"], ["a", "-h"], ["-h", "a"]):
+        with pytest.raises(HelpWanted):
+            parser.parse_words(words)
+    assert parser.parse_words(["--", "-h"]).first == "-h"
+    assert parser.parse_words(["./-h", "--out", "-h"]).out == "-h"
+
+
+def test_a_word_too_many_is_named(parser: Parser) -> None:
+    none = Parser("evals try", "try nothing.")
+    with pytest.raises(UsageError, match="there is no use for the word x$"):
+        none.parse_words(["x"])
+    one = Parser("evals try", "try one thing.")
+    one.add_argument("first", metavar="FIRST")
+    with pytest.raises(UsageError, match="there is no use for the word c$"):
+        one.parse_words(["a", "b", "c"])
 
 
 def test_a_command_may_give_two_dashes_no_meaning(parser: Parser) -> None:

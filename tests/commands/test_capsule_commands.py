@@ -75,11 +75,30 @@ def test_create_with_an_invalid_id_touches_nothing(call: Call, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("word", ["\udcff", "\ud800x"])
-def test_bytes_that_are_no_text_never_become_evidence(call: Call, tmp_path: Path, word: str) -> None:
-    code, out, err = call("capsule", "create", "x", "--task-family", word)
+@pytest.mark.parametrize("option", ["--task-family", "--run-id"])
+@pytest.mark.parametrize(
+    ("word", "message"), [("\udcff", "of {} is not valid UTF-8"), ("\ud800x", "the word \\ud800x cannot be")]
+)
+def test_bytes_that_are_no_text_never_become_evidence(
+    call: Call, tmp_path: Path, option: str, word: str, message: str
+) -> None:
+    code, out, err = call("capsule", "create", "x", option, word)
     assert (code, out) == (2, "")
-    assert "not valid UTF-8" in err
+    assert message.format(option) in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["verify", "project", "show", "group"])
+def test_a_name_that_no_file_can_have_is_wrong_usage(call: Call, command: str) -> None:
+    code, out, err = call("capsule", command, "\ud800")
+    assert (code, out) == (2, "")
+    assert err.startswith("evals: the word \\ud800 cannot be encoded")
+
+
+def test_an_h_behind_a_dash_asks_for_help_and_creates_nothing(call: Call, tmp_path: Path) -> None:
+    code, out, err = call("capsule", "create", "-h")
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: evals capsule create ")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -125,8 +125,9 @@ def test_usage_errors_exit_2_and_show_the_usage(capsys: pytest.CaptureFixture[st
     assert err.splitlines()[1] == "usage: evals capsule verify DIR"
 
 
-def test_a_commands_help_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
-    assert face.main(["capsule", "verify", "--help"]) == 0
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_a_commands_help_goes_to_stdout(capsys: pytest.CaptureFixture[str], word: str) -> None:
+    assert face.main(["capsule", "verify", word]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("usage: evals capsule verify DIR\n")
     assert err == ""
