@@ -131,9 +131,17 @@ def _is_written_time(value: object) -> bool:
 def metadata_bytes(document: dict[str, Any]) -> bytes:
     """The bytes of a new capsule.json: canonical text and LF.
 
-    Raises EvalsError `capsule.metadata_invalid` where the document is not valid metadata.
+    Raises EvalsError `capsule.metadata_invalid` where the document is not valid metadata, or larger than
+    `read_metadata` takes.
     """
     problems = metadata_problems(document)
     if problems:
         raise EvalsError("capsule.metadata_invalid", "; ".join(problems))
-    return canonical_bytes(document) + b"\n"
+    raw = canonical_bytes(document) + b"\n"
+    if len(raw) > MAX_BYTES:
+        raise EvalsError(
+            "capsule.metadata_invalid",
+            f"{FILE_NAME} would take {len(raw)} bytes, the limit is {MAX_BYTES}; shorten harness_version or "
+            "task_family",
+        )
+    return raw

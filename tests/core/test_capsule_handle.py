@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evals_cli.core import capsule, handle, journal, prefix, recording
+from evals_cli.core import capsule, handle, journal, metadata, prefix, recording
 from evals_cli.core.errors import EvalsError
 
 if TYPE_CHECKING:
@@ -59,6 +59,23 @@ def test_an_explicit_null_is_invalid_and_nothing_is_made(folder: Path, field: st
     identity: dict[str, Any] = {field: None}
     assert _code(lambda: capsule.Capsule.create(folder, **identity)).code == "capsule.metadata_invalid"
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("field", ["harness_version", "task_family"])
+def test_an_identity_that_readers_would_refuse_for_its_size_is_not_made(folder: Path, field: str) -> None:
+    long: dict[str, Any] = {field: "x" * metadata.MAX_BYTES}
+    error = _code(lambda: capsule.Capsule.create(folder, **long))
+    assert error.code == "capsule.metadata_invalid"
+    assert len(error.message) < 200
+    assert not folder.exists()
+
+
+def test_the_largest_identity_that_is_made_can_be_read(folder: Path) -> None:
+    capsule.Capsule.create(folder.with_name("empty"), run_id="r", capsule_id="c", task_family="x")
+    rest = (folder.with_name("empty") / "capsule.json").stat().st_size - 1
+    family = "x" * (metadata.MAX_BYTES - rest)
+    capsule.Capsule.create(folder, run_id="r", capsule_id="c", task_family=family)
+    assert capsule.verify(folder).ok
 
 
 @pytest.mark.parametrize("name", ["capsule.json", "journal.ndjson"])
@@ -272,6 +289,7 @@ def test_only_what_is_new_is_parsed_again(
 ) -> None:
     for _ in range(3):
         made.append("plan", "step")
+    monkeypatch.setattr(journal, "EXACT_BYTES", 1 << 20)
     checked: list[int] = []
     real = journal.check_line
     monkeypatch.setattr(
