@@ -56,7 +56,8 @@ def create_files(
         _create_journal(folder, raw)
     except (OSError, FileError) as error:
         raise _create_failed(error) from error
-    return metadata.Metadata(document, raw)
+    # As it will be read: writing joins halves of a character that the caller gave one by one.
+    return metadata.parse_metadata(raw)
 
 
 def _given(value: str, default: str) -> str:

@@ -78,6 +78,15 @@ def test_the_largest_identity_that_is_made_can_be_read(folder: Path) -> None:
     assert capsule.verify(folder).ok
 
 
+def test_a_character_that_was_given_in_halves_is_one_in_memory_as_on_disk(folder: Path) -> None:
+    made = capsule.Capsule.create(folder, task_family="\ud83d\ude00", harness_version="\ud83d\ude00/1")
+    assert (made.metadata.task_family, made.metadata.harness_version) == ("\U0001f600", "\U0001f600/1")
+    assert made.append("plan", "step")["task_family"] == "\U0001f600"
+    capsule.append_entry(folder, "plan", "step")
+    assert made.append("plan", "step")["seq"] == 2
+    assert capsule.verify(folder).ok
+
+
 @pytest.mark.parametrize("name", ["capsule.json", "journal.ndjson"])
 @pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
 def test_half_a_capsule_is_never_touched(folder: Path, name: str, kind: str) -> None:
