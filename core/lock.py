@@ -5,6 +5,7 @@ Rules (source document):
   `capsule.busy` at once. No waiting, retrying, stealing or guessing about the owner.
 - Released only while it is still the file that was created: with the descriptor open, the path must be a
   regular file of the same device and inode. Otherwise `capsule.lock_lost`, and what is there stays.
+- No folder to take it in: `capsule.missing_journal`, as for a folder without a capsule.
 - A lock that cannot be created, judged or removed for a reason of the system: `capsule.lock_failed`. What
   was written meanwhile stays; after a crash the lock stays too, until an operator removes it.
 - A failed release replaces the error it follows, which becomes its cause.
@@ -18,6 +19,7 @@ import stat
 
 from . import files
 from .errors import EvalsError
+from .verification import journal_fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class AppendLock:
                 f"{FILE_NAME} exists: another writer is at work, or one died; try again later, and remove "
                 "the lock only after every writer is stopped and the capsule verifies",
             ) from None
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise journal_fault(files.system_error(error, FILE_NAME)).error() from error
         except OSError as error:
             raise _failed("acquire", "cannot be created, so nothing was written", error) from error
         return self

@@ -69,9 +69,20 @@ def test_a_held_lock_is_busy_for_a_second_holder(tmp_path: Path) -> None:
     assert not (tmp_path / ".append.lock").exists()
 
 
-def test_a_folder_that_is_missing_is_not_busy_but_a_failed_lock(tmp_path: Path) -> None:
-    error = _code(lambda: _hold(tmp_path / "gone"))
-    assert (error.code, error.details) == ("capsule.lock_failed", {"stage": "acquire", "errno": "ENOENT"})
+@pytest.mark.parametrize("name", ["gone", "file", "gone/deeper"])
+def test_where_there_is_no_folder_there_is_no_capsule(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("x")
+    error = _code(lambda: _hold(tmp_path / name))
+    assert error.code == "capsule.missing_journal"
+    assert "name the folder of a capsule" in error.message
+
+
+def test_a_lock_that_the_system_refuses_is_a_failed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "open", _fail)
+    error = _code(lambda: _hold(tmp_path))
+    assert (error.code, error.details) == ("capsule.lock_failed", {"stage": "acquire", "errno": "EIO"})
 
 
 def test_the_lock_is_released_when_the_work_is_refused(tmp_path: Path) -> None:
