@@ -35,6 +35,7 @@ __all__ = [
     "EFFECT_CLASSES",
     "FIELDS",
     "GENESIS_HASH",
+    "ID_FORM",
     "LINEAGES",
     "PAYLOAD_TYPES",
     "SCHEMA_VERSION",
@@ -47,6 +48,7 @@ __all__ = [
     "is_id",
     "is_kind",
     "is_lineage",
+    "is_schema",
     "judge",
     "redact_payload",
     "scan_for_canaries",
@@ -58,6 +60,7 @@ SCHEMA_VERSION: Final = "capsule-envelope/v1"
 LINEAGES: Final = ("plan", "attempt", "interaction", "environment", "strategy")
 EFFECT_CLASSES: Final = ("SE0", "SE1", "SE2", "SE3", "SE4")
 GENESIS_HASH: Final = "0" * 64
+ID_FORM: Final = "1 to 128 of the characters A-Z a-z 0-9 . _ : -, the first a letter or digit"
 
 FIELDS: Final = (
     "schema",
@@ -123,7 +126,8 @@ def is_effect_class(value: object) -> bool:
     return isinstance(value, str) and value in EFFECT_CLASSES
 
 
-def _is_schema(value: object) -> bool:
+def is_schema(value: object) -> bool:
+    """Whether `value` is SCHEMA_VERSION."""
     return isinstance(value, str) and value == SCHEMA_VERSION
 
 
@@ -139,13 +143,11 @@ def _is_non_empty(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-_ID_FORM = "1 to 128 of the characters A-Z a-z 0-9 . _ : -, the first a letter or digit"
-
 # Field, its form, the form in words. payload and entry_hash are judged apart.
 _FIELD_CHECKS: tuple[tuple[str, Callable[[object], bool], str], ...] = (
-    ("schema", _is_schema, f'"{SCHEMA_VERSION}"'),
-    ("run_id", is_id, _ID_FORM),
-    ("capsule_id", is_id, _ID_FORM),
+    ("schema", is_schema, f'"{SCHEMA_VERSION}"'),
+    ("run_id", is_id, ID_FORM),
+    ("capsule_id", is_id, ID_FORM),
     ("seq", _is_sequence_number, "an integer of 0 or more"),
     ("ts", _is_time, "a date-time such as 2026-01-31T09:30:00.000Z"),
     ("lineage", is_lineage, "one of " + ", ".join(LINEAGES)),

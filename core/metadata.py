@@ -16,9 +16,9 @@ import os
 from . import files
 from .canonical import canonical_bytes, loads
 from .ecmascript import trim
-from .envelope import SCHEMA_VERSION, is_id
+from .envelope import ID_FORM, SCHEMA_VERSION, is_id, is_schema
 from .errors import EvalsError
-from .payload import kind_of
+from .payload import kind_of, unexpected
 from .timestamps import format_ms, parse_ms
 
 TYPE_CHECKING = False
@@ -97,24 +97,18 @@ def metadata_problems(document: object) -> list[str]:
     if not isinstance(document, dict):
         return [f"$: found {kind_of(document)}; expected an object"]
     checks = (
-        ("schema", _is_schema, f'"{SCHEMA_VERSION}"'),
-        ("run_id", is_id, "an id: 1 to 128 of A-Z a-z 0-9 . _ : -, the first a letter or digit"),
-        ("capsule_id", is_id, "an id: 1 to 128 of A-Z a-z 0-9 . _ : -, the first a letter or digit"),
+        ("schema", is_schema, f'"{SCHEMA_VERSION}"'),
+        ("run_id", is_id, ID_FORM),
+        ("capsule_id", is_id, ID_FORM),
         ("harness_version", _is_not_blank, "text that is not blank"),
         ("task_family", _is_not_blank, "text that is not blank"),
         ("created_at", _is_written_time, "a time as 2026-01-31T09:30:00.000Z"),
     )
     return [
-        f"$.{field}: found {kind_of(document[field])}; expected {words}"
-        if field in document
-        else f"$.{field}: missing"
+        unexpected(field, document[field], words) if field in document else f"$.{field}: missing"
         for field, has_form, words in checks
         if field not in document or not has_form(document[field])
     ]
-
-
-def _is_schema(value: object) -> bool:
-    return isinstance(value, str) and value == SCHEMA_VERSION
 
 
 def _is_not_blank(value: object) -> bool:
