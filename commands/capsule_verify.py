@@ -24,14 +24,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Verify; 0 when good, else 1."""
     found = verify(args.dir)
-    terminal.document(
-        {
-            "ok": found.ok,
-            "code": found.code,
-            "reason": found.reason,
-            "failed_at": found.failed_at,
-            "entry_count": found.entry_count,
-            "root_hash": found.root_hash,
-        }
-    )
+    terminal.document(found.as_dict())
     return 0 if found.ok else 1

@@ -2,7 +2,7 @@
 
 What it offers, and where the rules are:
 - `Capsule`, `append_entry`: create, open, append (`core.handle`, loaded when it is first asked for).
-- `verify`, `project`, `read_snapshot`, `root_after`: read only, one pass (`core.verification`).
+- `verify`, `project`, `read_snapshot`: read only, one pass (`core.verification`).
 - `write_projection`: projection.json beside the journal, replaced whole.
 - `export_bundle`: the three files of a capsule in another folder (`core.export`).
 
@@ -32,7 +32,6 @@ __all__ = [
     "export_bundle",
     "project",
     "read_snapshot",
-    "root_after",
     "verify",
     "write_projection",
 ]
@@ -65,17 +64,6 @@ def project(path: str | os.PathLike[str]) -> dict[str, Any]:
     if snapshot.projection is None:
         raise snapshot.verification.error()
     return snapshot.projection
-
-
-def root_after(path: str | os.PathLike[str], count: int) -> str | None:
-    """The root hash after the first `count` entries of a capsule that verifies; None where it is shorter.
-
-    Raises EvalsError with the code of `verify`.
-    """
-    snapshot = examine(os.fspath(path), with_projection=False, checkpoint=count)
-    if not snapshot.verification.ok:
-        raise snapshot.verification.error()
-    return snapshot.checkpoint_root
 
 
 def write_projection(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -55,15 +55,6 @@ class Chain:
         self.by_lineage[lineage] += 1
         self.by_effect_class[effect_class] += 1
 
-    def copy(self) -> Chain:
-        """A chain that stands at the same place and goes on by itself."""
-        twin = Chain()
-        twin.count = self.count
-        twin.parent_hash = self.parent_hash
-        twin.by_lineage = dict(self.by_lineage)
-        twin.by_effect_class = dict(self.by_effect_class)
-        return twin
-
 
 if TYPE_CHECKING:
 

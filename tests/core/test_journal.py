@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -171,10 +172,10 @@ def test_a_checkpoint_gives_the_root_after_that_many_entries(count: int) -> None
 def test_a_scan_goes_on_from_a_chain_that_was_verified_before() -> None:
     first, _ = _scan(_journal(2))
     whole = _journal(4)
-    scan, fault = _scan(whole[len(_journal(2)) :], chain=first.chain.copy())
+    scan, fault = _scan(whole[len(_journal(2)) :], chain=copy.deepcopy(first.chain))
     assert fault is None
     assert (first.chain.count, scan.chain.count) == (2, 4)
-    _, fault = _scan(whole[len(_journal(2)) : -1], chain=first.chain.copy())
+    _, fault = _scan(whole[len(_journal(2)) : -1], chain=copy.deepcopy(first.chain))
     assert _outcome(fault) == ("capsule.truncated_tail", 3, 0)
 
 

@@ -154,13 +154,10 @@ def test_a_snapshot_of_a_bad_capsule_holds_the_verdict_only(tmp_path: Path) -> N
     assert (snapshot.metadata, snapshot.projection, snapshot.checkpoint_root) == (None, None, None)
 
 
-def test_the_root_after_a_count_is_told_for_good_capsules_only(tmp_path: Path) -> None:
+def test_a_snapshot_tells_the_root_after_a_count_of_entries(tmp_path: Path) -> None:
     folder = _capsule(tmp_path / "c")
-    assert capsule.root_after(folder, 0) == envelope.GENESIS_HASH
-    assert capsule.root_after(folder, 3) == capsule.verify(folder).root_hash
-    assert capsule.root_after(folder, 4) is None
-    with pytest.raises(EvalsError, match="missing_journal"):
-        capsule.root_after(tmp_path, 0)
+    roots = [capsule.read_snapshot(folder, checkpoint=count).checkpoint_root for count in (0, 3, 4)]
+    assert roots == [envelope.GENESIS_HASH, capsule.verify(folder).root_hash, None]
 
 
 def test_a_projection_is_the_same_bytes_each_time_and_replaced_whole(tmp_path: Path) -> None:
