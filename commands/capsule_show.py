@@ -1,7 +1,7 @@
 """`evals capsule show DIR`: the entries of a capsule, the newest last.
 
 Rules of this module:
-1. The whole capsule is verified before the first entry is shown; a bad one shows nothing.
+1. The whole capsule is verified once before the first entry is shown; a bad one shows nothing.
 2. For people: a table of sequence number, time, lineage, kind, effect class and a line of payload.
    For machines, with `--json`: each entry as stored, canonical text, one a line (NDJSON).
 3. Memory holds the shown rows only, and with `--json` one entry at a time.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 
 from ..core.canonical import canonical_json
-from ..core.capsule import Capsule
+from ..core.capsule import read_entries
 from .arguments import UsageError
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Show; 0, or 1 with the code that verification gives."""
     tail = _count(args.tail)
-    entries = _newest(Capsule.open(args.dir).entries(), tail)
+    entries = _newest(read_entries(args.dir), tail)
     if args.json:
         for entry in entries:
             terminal.record(entry)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     if rows:
         terminal.table(_HEADERS, rows)
     else:
-        terminal.note("the capsule has no entries")
+        terminal.note("none of the entries is asked for" if tail == 0 else "the capsule has no entries")
     return 0
 
 

@@ -2,7 +2,8 @@
 
 What it offers, and where the rules are:
 - `Capsule`, `append_entry`: create, open, append (`core.handle`, loaded when it is first asked for).
-- `verify`, `project`, `read_snapshot`: read only, one pass (`core.verification`).
+- `verify`, `project`, `read_snapshot`, `read_entries`: read only, in one pass (`core.verification`); reading
+  the entries is a second one.
 - `write_projection`: projection.json beside the journal, replaced whole.
 - `export_bundle`: the three files of a capsule in another folder (`core.export`).
 
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 import os
 
-from . import files, projection
-from .verification import Snapshot, Verification, examine
+from . import files, journal, projection
+from .verification import Snapshot, Verification, examine, journal_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from .handle import Capsule, append_entry
@@ -31,6 +33,7 @@ __all__ = [
     "append_entry",
     "export_bundle",
     "project",
+    "read_entries",
     "read_snapshot",
     "verify",
     "write_projection",
@@ -44,7 +47,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     `capsule.truncated_tail`, `capsule.corrupt_entry`, `capsule.invalid_entry`, `capsule.entry_too_large`,
     `capsule.reordered`, `capsule.broken_link`, `capsule.metadata_invalid`, `capsule.metadata_mismatch`.
     """
-    return examine(os.fspath(path), with_projection=False).verification
+    return examine(files.as_path(path), with_projection=False).verification
 
 
 def read_snapshot(path: str | os.PathLike[str], *, checkpoint: int | None = None) -> Snapshot:
@@ -52,7 +55,7 @@ def read_snapshot(path: str | os.PathLike[str], *, checkpoint: int | None = None
 
     With `checkpoint` also the root hash after that many entries. Never raises for content.
     """
-    return examine(os.fspath(path), with_projection=True, checkpoint=checkpoint)
+    return examine(files.as_path(path), with_projection=True, checkpoint=checkpoint)
 
 
 def project(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -66,13 +69,27 @@ def project(path: str | os.PathLike[str]) -> dict[str, Any]:
     return snapshot.projection
 
 
+def read_entries(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The entries of the capsule in `path`, oldest first: one verification, then each is checked when read.
+
+    Raises EvalsError with the codes of `verify` before the first entry, and while reading `capsule.changed`,
+    the codes of a bad line and `file.*` where the journal is no longer what was verified. Entries that are
+    appended later are not given. Memory does not grow with the journal.
+    """
+    folder = files.as_path(path)
+    snapshot = examine(folder, with_projection=False)
+    if not snapshot.verification.ok:
+        raise snapshot.verification.error()
+    return journal.read_entries(journal_path(folder), snapshot.size)
+
+
 def write_projection(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Derive the projection of the capsule in `path` and put it, whole, into its projection.json.
 
     Returns the projection. Raises as `project`, and FileError `file.write_failed`.
     """
     derived = project(path)
-    target = os.path.join(os.fspath(path), projection.FILE_NAME)
+    target = os.path.join(files.as_path(path), projection.FILE_NAME)
     files.write_whole(target, projection.projection_bytes(derived))
     return derived
 

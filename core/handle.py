@@ -12,20 +12,20 @@ Rules (source document):
 
 from __future__ import annotations
 
-import os
-
 from . import files, journal, metadata
 from .appending import OpenJournal
+from .capsule import read_entries
 from .creation import OMITTED, create_files
 from .errors import EvalsError
 from .lock import AppendLock
 from .prefix import Prefix, verify_from
 from .recording import Recorder, checked_record
 from .session import Writer
-from .verification import examine, journal_fault, journal_path
+from .verification import journal_fault, journal_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
@@ -58,7 +58,7 @@ class Capsule:
         Raises EvalsError `capsule.metadata_invalid` (nothing was touched), `capsule.exists` (a capsule.json
         or journal.ndjson is there) or `capsule.create_failed`.
         """
-        folder = os.fspath(path)
+        folder = files.as_path(path)
         found = create_files(
             folder,
             run_id=run_id,
@@ -72,7 +72,7 @@ class Capsule:
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, clock: Clock | None = None) -> Capsule:
         """The capsule in the folder `path`, verified; raises EvalsError with the codes of `verify`."""
-        folder = os.fspath(path)
+        folder = files.as_path(path)
         where = journal_path(folder)
         try:
             descriptor = files.open_regular(where, follow_symlinks=False)
@@ -155,15 +155,8 @@ class Capsule:
         return Writer(self._path, self._opened, self._recorder)
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """The entries, oldest first, each checked again while it is read.
-
-        Verifies the capsule first and raises EvalsError with the codes of `verify`; entries that are appended
-        later are not given. Memory does not grow with the journal.
-        """
-        snapshot = examine(self._path, with_projection=False)
-        if not snapshot.verification.ok:
-            raise snapshot.verification.error()
-        return journal.read_entries(journal_path(self._path), snapshot.size)
+        """The entries on disk, oldest first; as `core.capsule.read_entries`, with its errors."""
+        return read_entries(self._path)
 
     def _opened(self) -> OpenJournal:
         return OpenJournal(self._path, self._take_prefix())
@@ -193,7 +186,7 @@ def append_entry(
 
     Raises as `Capsule.append`.
     """
-    folder = os.fspath(path)
+    folder = files.as_path(path)
     with AppendLock(folder), OpenJournal(folder, None, remember=False) as opened:
         recorder = _recorder(opened, clock)
         sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)

@@ -160,6 +160,26 @@ def test_a_snapshot_tells_the_root_after_a_count_of_entries(tmp_path: Path) -> N
     assert roots == [envelope.GENESIS_HASH, capsule.verify(folder).root_hash, None]
 
 
+def test_entries_are_read_after_one_verification_and_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _capsule(tmp_path / "c")
+    opened: list[str] = []
+    real = os.open
+    monkeypatch.setattr(os, "open", lambda path, *rest: (opened.append(str(path)), real(path, *rest))[1])
+    entries = capsule.read_entries(folder)
+    capsule.append_entry(folder, "plan", "later")
+    opened.clear()
+    first = next(entries)
+    assert (first["seq"], first["payload"]) == (0, {"hits": 0})
+    data = (folder / "journal.ndjson").read_bytes()
+    assert [entry["seq"] for entry in entries] == [1, 2]
+    assert opened == [str(folder / "journal.ndjson")]
+    (folder / "journal.ndjson").write_bytes(data.replace(b'"hits":2', b'"hits":3'))
+    with pytest.raises(EvalsError, match="invalid_entry"):
+        capsule.read_entries(folder)
+
+
 def test_a_projection_is_the_same_bytes_each_time_and_replaced_whole(tmp_path: Path) -> None:
     folder = _capsule(tmp_path / "c")
     (folder / "projection.json").write_text("old")
