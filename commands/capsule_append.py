@@ -45,7 +45,9 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Append; 0, or 1 with a `capsule.*` or `payload.unreadable` code."""
     payload = {} if args.payload is None else _payload(args.payload)
     kind = as_text("--kind", args.kind)
-    terminal.document(append_entry(args.dir, args.lineage, kind, payload, effect_class=args.effect_class))
+    entry = append_entry(args.dir, args.lineage, kind, payload, effect_class=args.effect_class)
+    terminal.done("the entry is in the journal")
+    terminal.document(entry)
     return 0
 
 

@@ -40,5 +40,6 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
         name: as_text(f"--{name.replace('_', '-')}", word) for name, word in words.items() if word is not None
     }
     Capsule.create(args.dir, **given)
+    terminal.done("the capsule is created")
     terminal.document(loads(read_regular(os.path.join(args.dir, "capsule.json"))))
     return 0

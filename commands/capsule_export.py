@@ -19,5 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Export and print `dir` and `files`; 0, or 1 with `capsule.export_conflict` or another code."""
-    terminal.document(export_bundle(args.dir, args.out))
+    exported = export_bundle(args.dir, args.out)
+    terminal.done("the copy is complete")
+    terminal.document(exported)
     return 0

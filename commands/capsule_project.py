@@ -18,5 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Write projection.json; 0, or 1 with the code that verification gives."""
-    terminal.document(write_projection(args.dir))
+    projection = write_projection(args.dir)
+    terminal.done("projection.json is written")
+    terminal.document(projection)
     return 0

@@ -57,6 +57,9 @@ class Progress(Protocol):
 class Terminal(Protocol):
     """Where a command's words go."""
 
+    def done(self, what: str) -> None:
+        """Say what is on disk by now, as in "the entry is in the journal": a failure to print names it."""
+
     def document(self, value: object) -> None:
         """Print one JSON document on stdout: two spaces, LF at the end, in one write."""
 

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     plan = plan_run(args.target, cwd=os.getcwd(), documents=known)
     with terminal.progress("running cases", len(plan.cases)) as progress:
         outcome = execute(plan, documents=known, version=VERSION, as_json=args.json, advance=progress.advance)
+    terminal.done("the run is over and its artifacts are written")
     if args.json:
         terminal.document(outcome.document)
     else:

@@ -6,7 +6,8 @@ Rules of this module:
 2. Words for people are one line each, with unprintable characters escaped, and ASCII with escapes where the
    stream cannot encode them.
 3. A failed write to stdout is OutputFailed (`output.unwritable`), a reader that has gone is OutputClosed;
-   neither can end in success. A failed write to stderr is ignored: the exit code still speaks.
+   neither can end in success. OutputFailed says what the command had done by then, so that nobody repeats
+   it blindly. A failed write to stderr is ignored: the exit code still speaks.
 4. Colour and layout need a terminal (or FORCE_COLOR), no NO_COLOR, and a TERM other than dumb; only then is
    rich imported, by `terminal_rich`.
 """
@@ -32,17 +33,23 @@ class OutputClosed(Exception):
 
 
 class OutputFailed(EvalsError):
-    """stdout cannot be written (code `output.unwritable`)."""
+    """stdout cannot be written (code `output.unwritable`); `done` is what was done before, if anything."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            "output.unwritable",
-            f"stdout cannot be written ({reason}); the output is incomplete, send it elsewhere and try again",
-        )
+    def __init__(self, reason: str, done: str | None = None) -> None:
+        advice = "the output is incomplete, send it elsewhere and try again"
+        if done is not None:
+            advice = f"but {done}: only printing failed, so look before you repeat the command"
+        super().__init__("output.unwritable", f"stdout cannot be written ({reason}); {advice}")
 
 
 class Terminal:
     """The two standard streams, as a command may use them (see `commands.contract.Terminal`)."""
+
+    _done: str | None = None
+
+    def done(self, what: str) -> None:
+        """Remember what a failure of stdout can no longer undo."""
+        self._done = what
 
     def document(self, value: object) -> None:
         """Print one JSON document on stdout, in one write."""
@@ -112,7 +119,7 @@ class Terminal:
     def flush(self) -> None:
         """Hand everything to the system now; raises OutputFailed or OutputClosed."""
         if sys.stdout is not None:
-            _guarded(sys.stdout.flush)
+            self._guarded(sys.stdout.flush)
 
     def _error_line(self, code: str, problem: str) -> None:
         if styled(sys.stderr):
@@ -132,13 +139,24 @@ class Terminal:
         """Write `text` to stdout as one piece; `encoding` None means the stream's own, with escapes."""
         stream = sys.stdout
         if stream is None:
-            raise OutputFailed("it is closed")
+            raise OutputFailed("it is closed", self._done)
         buffer = getattr(stream, "buffer", None)
         if buffer is None:  # a stream of text only, as a test or an embedding program may put in place
-            _guarded(lambda: stream.write(text))
+            self._guarded(lambda: stream.write(text))
             return
         data = text.encode(encoding or stream.encoding or "utf-8", "backslashreplace")
-        _guarded(lambda: _write_bytes(stream, data, flush))
+        self._guarded(lambda: _write_bytes(stream, data, flush))
+
+    def _guarded(self, effect: Callable[[], object]) -> None:
+        """Run a write to stdout, naming its failure."""
+        try:
+            effect()
+        except BrokenPipeError:
+            raise OutputClosed from None
+        except OSError as error:
+            raise OutputFailed(error.strerror or type(error).__name__, self._done) from None
+        except ValueError:  # I/O on a closed stream object
+            raise OutputFailed("it is closed", self._done) from None
 
 
 def printable(text: str) -> str:
@@ -186,18 +204,6 @@ def _write_bytes(stream: TextIO, data: bytes, flush: bool) -> None:
     stream.buffer.write(data)
     if flush:
         stream.buffer.flush()
-
-
-def _guarded(effect: Callable[[], object]) -> None:
-    """Run a write to stdout, naming its failure."""
-    try:
-        effect()
-    except BrokenPipeError:
-        raise OutputClosed from None
-    except OSError as error:
-        raise OutputFailed(error.strerror or type(error).__name__) from None
-    except ValueError:  # I/O on a closed stream object
-        raise OutputFailed("it is closed") from None
 
 
 def _write_stderr(text: str) -> None:

@@ -28,6 +28,19 @@ def _shell(line: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+def _unread(script: str, *words: str, cwd: Path | None = None) -> tuple[int, bytes]:
+    """Exit code and stderr of a command whose stdout is a pipe that lost its reader before the start."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [script, *words], stdout=writer, stderr=subprocess.PIPE, cwd=cwd, check=False, timeout=60
+        )
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr
+
+
 @posix_only
 @pytest.mark.parametrize("words", ["--version", "--help", "explain --json", "schema", "capsule --help"])
 def test_a_full_stdout_is_one_line_and_exit_1(script: str, words: str) -> None:
@@ -37,6 +50,71 @@ def test_a_full_stdout_is_one_line_and_exit_1(script: str, words: str) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith(b"evals: output.unwritable: ")
     assert done.stderr.count(b"\n") == 1
+
+
+_WRITING = {
+    "capsule create new": "the capsule is created",
+    "capsule append c --lineage plan --kind b": "the entry is in the journal",
+    "capsule project c": "projection.json is written",
+    "capsule export c copy": "the copy is complete",
+}
+_READING = ["capsule verify c", "capsule group c", "capsule show c", "capsule show c --json"]
+_READING += ["receipt build c", "receipt verify r.json c", "gate inspect v", "example", "example --json"]
+_EVIDENCE = [*_WRITING, *_READING]
+_BREAKS = {"full": "> /dev/full", "closed": ">&-"}
+
+
+@pytest.fixture
+def place(script: str, tmp_path: Path) -> Path:
+    """A folder with a capsule of one entry, its receipt and a variant that hits nothing."""
+    _run(script, "capsule", "create", "c", cwd=tmp_path)
+    _run(script, "capsule", "append", "c", "--lineage", "plan", "--kind", "a", cwd=tmp_path)
+    _run(script, "receipt", "build", "c", "--out", "r.json", cwd=tmp_path)
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v/variant.json").write_text('{"name": "v", "effect_class": "SE0", "entry": "run.js"}')
+    (tmp_path / "v/run.js").write_text("exports.run = (x) => x;\n")
+    return tmp_path
+
+
+@posix_only
+@pytest.mark.parametrize("words", _EVIDENCE)
+@pytest.mark.parametrize("how", _BREAKS)
+def test_evidence_that_cannot_be_printed_is_one_line_and_exit_1(
+    script: str, place: Path, words: str, how: str
+) -> None:
+    if how == "full" and not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    done = _shell(f'cd "$PLACE"; "$EVALS" {words} {_BREAKS[how]}', EVALS=script, PLACE=str(place))
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"evals: output.unwritable: stdout cannot be written (")
+    assert done.stderr.count(b"\n") == 1
+    assert (b"try again" in done.stderr) is (words not in _WRITING)
+    assert _WRITING.get(words, "").encode() in done.stderr
+
+
+@posix_only
+@pytest.mark.parametrize("words", _EVIDENCE)
+def test_evidence_that_nobody_reads_is_met_with_silence(script: str, place: Path, words: str) -> None:
+    assert _unread(script, *words.split(), cwd=place) == (1, b"")
+
+
+@pytest.mark.parametrize("words", _EVIDENCE)
+def test_evidence_that_can_be_printed_is_exit_0(script: str, place: Path, words: str) -> None:
+    done = _run(script, *words.split(), cwd=place)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@posix_only
+@pytest.mark.parametrize("how", _BREAKS)
+def test_an_entry_that_could_not_be_printed_is_in_the_journal_once(
+    script: str, place: Path, how: str
+) -> None:
+    if how == "full" and not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    words = "capsule append c --lineage plan --kind written.unseen"
+    _shell(f'cd "$PLACE"; "$EVALS" {words} {_BREAKS[how]}', EVALS=script, PLACE=str(place))
+    assert (place / "c/journal.ndjson").read_bytes().count(b"written.unseen") == 1
+    assert _run(script, "capsule", "verify", "c", cwd=place).returncode == 0
 
 
 @posix_only
@@ -51,9 +129,7 @@ def test_a_closed_stdout_is_one_line_and_exit_1(script: str, words: str) -> None
 @posix_only
 @pytest.mark.parametrize("words", ["--version", "--help", "explain --json", "schema"])
 def test_a_reader_that_has_gone_is_met_with_silence(script: str, words: str) -> None:
-    # The reader ends before the command starts to write.
-    done = _shell(f'{{ sleep 0.2; "$EVALS" {words}; echo $? >&2; }} | true', EVALS=script)
-    assert done.stderr == b"1\n"
+    assert _unread(script, *words.split()) == (1, b"")
 
 
 @posix_only

@@ -88,11 +88,11 @@ def test_a_single_dash_and_h_is_help_unless_it_can_only_be_a_name_or_a_value(par
 
 def test_a_word_too_many_is_named(parser: Parser) -> None:
     none = Parser("evals try", "try nothing.")
-    with pytest.raises(UsageError, match="there is no use for the word x$"):
+    with pytest.raises(UsageError, match=r"there is no use for the word x$"):
         none.parse_words(["x"])
     one = Parser("evals try", "try one thing.")
     one.add_argument("first", metavar="FIRST")
-    with pytest.raises(UsageError, match="there is no use for the word c$"):
+    with pytest.raises(UsageError, match=r"there is no use for the word c$"):
         one.parse_words(["a", "b", "c"])
 
 

@@ -134,6 +134,23 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, method: str) -> N
         _said_to_the_end(method)
 
 
+@pytest.mark.parametrize("how", ["full", "absent", "closed"])
+def test_a_failure_to_print_says_what_is_done_by_then(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    _break_stdout(monkeypatch, OSError(28, "No space left on device"))
+    if how == "absent":
+        monkeypatch.setattr(sys, "stdout", None)
+    if how == "closed":
+        stream = Stream()
+        stream.close()
+        monkeypatch.setattr(sys, "stdout", stream)
+    said = terminal.Terminal()
+    said.done("the entry is in the journal")
+    with pytest.raises(terminal.OutputFailed) as caught:
+        said.document("x")
+    assert "; but the entry is in the journal: only printing failed" in caught.value.message
+    assert "try again" not in caught.value.message
+
+
 def test_a_reader_that_has_gone_is_no_error_message(monkeypatch: pytest.MonkeyPatch) -> None:
     _break_stdout(monkeypatch, BrokenPipeError(32, "Broken pipe"))
     with pytest.raises(terminal.OutputClosed):
