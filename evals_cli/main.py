@@ -40,13 +40,17 @@ _FEW_COLLECTIONS = (100_000, 50, 50)
 
 PASSED, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
+# What other programs call our two options.
+_AS_OPTIONS = {"help": "--help", "-?": "--help", "version": "--version", "-v": "--version", "-V": "--version"}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: sys.argv without the program) and give its exit code.
 
-    Never raises for what the words, the files or the streams hold.
+    Never raises for what the words, the files or the streams hold. TypeError where argv is one text or holds
+    anything but str.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else _checked(argv))
     debug = words[:1] == ["--debug"]
     if debug:
         del words[0]
@@ -55,6 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words or words[0] in ("--help", "-h"):
         return _help(words)
     return _command(words, debug)
+
+
+def _checked(argv: Sequence[str]) -> Sequence[str]:
+    if isinstance(argv, str) or not all(isinstance(word, str) for word in argv):
+        raise TypeError("argv is a sequence of str, one for each word")
+    return argv
 
 
 def run() -> int:
@@ -125,7 +135,7 @@ def _unknown(words: list[str]) -> str:
     if group(words[0]) and len(words) == 1:
         return f"evals: {words[0]} needs a command\n{group_overview(words[0])}"
     typed = printable(" ".join(words[:2]) if group(words[0]) else words[0])
-    near = nearest(words)
+    near = _AS_OPTIONS.get(words[0]) or nearest(words)
     hint = f"; did you mean `evals {near}`?" if near else ""
     return f"evals: there is no command {typed}{hint}\nevals --help lists the commands\n"
 
@@ -136,7 +146,7 @@ def _run_command(command: Command, words: list[str], debug: bool) -> int:
     from .terminal import OutputClosed, OutputFailed, Terminal
 
     terminal = Terminal()
-    parser = Parser(f"evals {command.name}", f"{command.summary}.")
+    parser = Parser(f"evals {command.name}", command.sentence)
     packet = command.packet and "--json" in words
     try:
         return _finished(command, parser, words, terminal)

@@ -29,6 +29,11 @@ class Command:
         """The words as typed, joined by spaces."""
         return " ".join(self.path)
 
+    @property
+    def sentence(self) -> str:
+        """The summary as a sentence, for the command's own help."""
+        return f"{self.summary[0].upper()}{self.summary[1:]}."
+
 
 COMMANDS: tuple[Command, ...] = (
     Command(("run",), "run", "run a case or a suite and write its artifact bundle", packet=True),

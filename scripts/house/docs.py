@@ -275,7 +275,7 @@ def table_of_commands() -> str:
 
     parts = []
     for command in COMMANDS:
-        parser = Parser(f"evals {command.name}", f"{command.summary}.")
+        parser = Parser(f"evals {command.name}", command.sentence)
         importlib.import_module(f"evals_cli.commands.{command.module}").configure(parser)
         said = parser.format_help().rstrip()
         parts.append(f"### evals {command.name}\n\n```text\n{said}\n```\n\n")

@@ -92,6 +92,11 @@ def test_a_groups_help_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> Non
         (["reciept"], "receipt"),
         (["validate-contract"], "validate-contracts"),
         (["verify"], "capsule verify"),
+        (["help"], "--help"),
+        (["help", "run"], "--help"),
+        (["-v"], "--version"),
+        (["-V"], "--version"),
+        (["version"], "--version"),
     ],
 )
 def test_an_unknown_command_names_the_nearest(
@@ -237,6 +242,12 @@ def test_an_interrupt_before_the_command_exits_130(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(face, "main", interrupted)
     assert face.run() == 130
+
+
+@pytest.mark.parametrize("argv", [[5], ["capsule", None], [b"--version"], "--version"])
+def test_words_that_are_no_text_are_a_callers_mistake(argv: Any) -> None:
+    with pytest.raises(TypeError, match="argv is a sequence of str"):
+        face.main(argv)
 
 
 def test_argv_defaults_to_the_process(

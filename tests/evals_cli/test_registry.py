@@ -23,11 +23,13 @@ def test_every_command_has_a_module_with_configure_and_run(command: registry.Com
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_explains_its_arguments(command: registry.Command) -> None:
-    parser = Parser(f"evals {command.name}", command.summary)
+    parser = Parser(f"evals {command.name}", command.sentence)
     importlib.import_module(f"evals_cli.commands.{command.module}").configure(parser)
     text = parser.format_help()
     assert text.startswith(f"usage: evals {command.name}")
-    assert command.summary in text
+    sentence = text.split("\n\n")[1]
+    assert sentence[0].isupper()
+    assert sentence.lower() == f"{command.summary}.".lower()
     for action in parser._actions:
         assert action.help, f"{command.name} {action.dest} has no help"
 
