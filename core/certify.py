@@ -9,8 +9,9 @@ the exact way. Why a certified line is good:
   end only and has a last alternative that takes any line, so matches touch and each is one line.
 - Layout, key order, no repeated keys. The pattern spells out all of the line's bytes except values: the
   thirteen fields in canonical order, and the payload as `{}` or as `{"`, then for each allowed key in
-  canonical order its pair or nothing. A pair ends with `,"` or `}`. After `}` no further pair can match, and
-  the last byte taken must be `}`: so there is no missing, doubled or trailing comma.
+  canonical order its pair or nothing. A pair ends with `,"`, or with `}` before a comma, at which no further
+  pair can begin; and the last byte taken must be `}`. So a pair comes after `,"` and none after `}`: there is
+  no missing, doubled or trailing comma.
 - Identity. The texts around capsule_id and effect_class, harness_version, run_id and schema, and task_family
   are compared with the canonical text of the identity; metadata has proven its forms.
 - Kind, lineage, effect class. By pattern or literal, the same sets as `envelope`.
@@ -89,7 +90,7 @@ _ID = rb"[A-Za-z0-9._:-]*"
 def _payload() -> bytes:
     """A payload. A pair ends with what follows it, so that its first letter tells whether it is there."""
     pairs = [
-        rb"(?:" + key.encode() + rb'":' + _VALUES[PAYLOAD_TYPES[key]] + rb'(?:,"|\})|)'
+        rb"(?:" + key.encode() + rb'":' + _VALUES[PAYLOAD_TYPES[key]] + rb'(?:,"|\}(?=,))|)'
         for key in sorted(PAYLOAD_TYPES)
     ]
     return rb'\{(?:\}|"' + b"".join(pairs) + rb"(?<=\}))"

@@ -5,6 +5,7 @@ Every line here carries the right hash over its own bytes, so that only the rule
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from hashlib import sha256
@@ -230,6 +231,9 @@ BAD_PAYLOADS = {
     "raw control": b'{"note":"\x01"}',
     "raw tab": b'{"note":"\t"}',
     "single quotes": b"{'note':''}",
+    "brace instead of a comma": b'{"failed":1}hits":2}',
+    "brace and comma instead of a comma": b'{"failed":1},"hits":2}',
+    "end in the middle": b'{"failed":1},hits":2}',
     "two payloads": b'{},"payload":{}',
 }
 
@@ -301,9 +305,10 @@ def test_a_proven_time_is_one_of_the_calendar() -> None:
 
 
 def test_a_proven_29_february_is_in_a_leap_year() -> None:
+    pattern = re.compile(certify._TIME)
     for year in range(10_000):
         time = b"%04d-02-29T00:00:00.000Z" % year
-        assert is_certified(entry(time=time)) == (parse_ms(time.decode()) is not None), time
+        assert (pattern.fullmatch(time) is None) == (parse_ms(time.decode()) is None), time
 
 
 SECRETS = {
@@ -364,6 +369,60 @@ def test_a_secret_is_never_proven_whatever_stands_before_it(name: str, before: s
         line = entry(b'{"note":%b}' % quote(before + secret + ".").encode())
         assert not is_certified(line), (before, secret)
         assert not is_good(line)
+
+
+WOUNDED = (
+    b'{"failed":-1,"hits":20,"note":"a\\n","score":1.5}',
+    b'{"exit_code":null,"score":0.12345678901234567}',
+    b'{"score":1e-7,"tool":""}',
+)
+WOUNDS = [bytes([byte]) for byte in b'"\\/{}[],:;.+-_0159Aaefnrtu \t\r\n\0\x7f'] + [
+    *(
+        b"",
+        b',"',
+        b"},",
+        b'},"',
+        b'":',
+        b'{"',
+        b"00",
+        b"-0",
+        b".0",
+        b"e5",
+        b"e-7",
+        b"\\u",
+        b"null",
+        b'""',
+        b'"}',
+    ),
+    *(b'"hits":1,', b'hits":1,"', b'hits":1}', b',"tool":""', b"{}", b"\xc3\xa9", b"\\u0041", b"\\ud800"),
+]
+
+
+@pytest.mark.parametrize("payload", WOUNDED)
+def test_no_small_wound_to_a_payload_is_proven_unless_it_makes_another_good_line(payload: bytes) -> None:
+    proven = 0
+    for at in range(len(payload) + 1):
+        for wound in WOUNDS:
+            for cut in range(3):
+                line = entry(payload[:at] + wound + payload[at + cut :])
+                if is_certified(line):
+                    proven += 1
+                    assert journal.check_line(line, 0, envelope.GENESIS_HASH), line
+    assert proven > 100
+
+
+@pytest.mark.parametrize(
+    "wound", [b"", b'"', b",", b"}", b"{", b" ", b"\r", b"\x00", b"a", b"0", b"\\", b'","', b'":"']
+)
+def test_no_small_wound_to_a_line_is_proven_unless_it_makes_another_good_line(wound: bytes) -> None:
+    text = HEAD + BODY.replace(b"PARENT", envelope.GENESIS_HASH.encode()).replace(b"PAYLOAD", b'{"hits":1}')
+    text = text.replace(b"SEQ", b"0").replace(b"TIME", b"2026-08-20T00:00:00.000Z")
+    for at in range(len(text) + 1):
+        for cut in range(3):
+            hurt = text[:at] + wound + text[at + cut :]
+            line = seal(hurt[: len(HEAD)], hurt[len(HEAD) :])
+            if is_certified(line):
+                assert journal.check_line(line, 0, envelope.GENESIS_HASH), line
 
 
 EXOTIC, BAD, HIDDEN = b'{"hits":1e+300}', b'{"hits":01}', b'{"note":"sk-0123456789abcdefghij"}'
