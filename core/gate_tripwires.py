@@ -9,6 +9,8 @@ Rules:
   another entry is judged by the first list alone, whatever lies beside it.
 - Patterns run on bytes. `\b` and `\w` are ASCII, `\s` is ECMAScript's white space in UTF-8, and bytes that
   are not UTF-8 are neither.
+- The built-in patterns take time that grows with the length of a file, whatever is in it: no place lets
+  two repetitions share what they match.
 - Incomplete by design: a hit is a reason to look, no hits prove neither safety nor correctness.
 """
 
@@ -82,7 +84,7 @@ PYTHON_TRIPWIRES = (
     Tripwire("process_spawn", _STATEMENT.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", _CALL.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", rf"\bos\s*\.\s*(?:{_OS_PROCESS})\b", _PYTHON),
-    Tripwire("process_spawn", rf"\bfrom\s+os\s+import\s+\(?\s*{_NAMES}(?:{_OS_PROCESS})\b", _PYTHON),
+    Tripwire("process_spawn", rf"\bfrom\s+os\s+import(?:\s+|\s*\(\s*){_NAMES}(?:{_OS_PROCESS})\b", _PYTHON),
     Tripwire("process_spawn", r"\b(?:create_subprocess_(?:exec|shell)|ProcessPoolExecutor)\b", _PYTHON),
     Tripwire(
         "sandbox_weakening",

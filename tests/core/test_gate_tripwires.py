@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -207,12 +208,43 @@ def test_every_python_rule_is_one_of_javascripts(scan):
     assert {rule for rule, _ in PYTHON} == rules
 
 
+# Every place in the patterns at which a run of white space may begin.
+BEFORE_SPACES = (
+    "require(",
+    "require('net'",
+    "fetch",
+    "import",
+    "import a",
+    "import a as",
+    "import a as b",
+    "import a,",
+    "from",
+    "from socket",
+    "from socket.x",
+    "from os",
+    "from os import",
+    "from os import(",
+    "from os import (a as",
+    "from os import (a,",
+    "__import__",
+    "import_module(",
+    "open_connection",
+    "os",
+    "os.",
+    "sys",
+    "sys.",
+    "exec",
+)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "import " + "a.b , " * 30_000,
         "from os import " * 30_000,
         "from os import " + "x, " * 30_000,
+        *(f"{start}{space * 60_000}!" for start in BEFORE_SPACES for space in (" ", "\u00a0")),
+        *(f"{start}{' ' * 60_000}" * 3 for start in BEFORE_SPACES),
         "import " + "a" * 200_000,
         "import " * 30_000,
         "fetch" + " " * 200_000,
@@ -220,7 +252,10 @@ def test_every_python_rule_is_one_of_javascripts(scan):
         "os" + " " * 200_000,
         "." * 200_000,
     ],
-    ids=lambda text: f"{text[:8]}-{text[-4:]!a}",
+    ids=lambda text: f"{text[:22]}-{text[-4:]!a}-{len(text)}",
 )
 def test_a_long_line_takes_no_long_time(scan, text):
-    assert scan({"m.py": text, "m.js": text}, entry="run.py") == []
+    started = time.process_time()
+    scan({"m.py": text, "m.js": text, "lines.py": text.replace(" ", "\n")}, entry="run.py")
+    # What is quadratic takes a minute; what is linear a small part of a second.
+    assert time.process_time() - started < 5
