@@ -3,6 +3,7 @@
 Rules of this module:
 1. Everything comes from `core.catalog`; this module only lays it out.
 2. Without a code, the codes are listed. A code that does not exist is a usage error with a near one named.
+3. Lines for people are at most 98 columns wide.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
         return 0
     terminal.line(entry.code)
     for label, name in _PARTS:
-        for line in _block(label, getattr(entry, name)):
+        for line in _block(label, getattr(entry, name), 18):
             terminal.line(line)
     return 0
 
@@ -59,7 +60,8 @@ def _list(as_json: bool, terminal: Terminal) -> int:
     for title, section in catalog.SECTIONS:
         terminal.line(f"{title}:")
         for entry in section:
-            terminal.line(f"  {entry.code:<{width}}  {entry.meaning}")
+            for line in _block(entry.code, entry.meaning, width):
+                terminal.line(line)
     return 0
 
 
@@ -68,9 +70,10 @@ def _document(entry: Entry) -> dict[str, str]:
     return {name: getattr(entry, name) for name in names}
 
 
-def _block(label: str, text: str) -> list[str]:
-    indent = " " * 22
-    return textwrap.wrap(text, _WIDTH, initial_indent=f"  {label:<20}", subsequent_indent=indent)
+def _block(label: str, text: str, width: int) -> list[str]:
+    """Lay `text` out in a column of its own, right of a label that takes `width` columns."""
+    first = f"  {label:<{width}}  "
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
 
 
 def _unknown(code: str) -> str:

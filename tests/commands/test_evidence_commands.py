@@ -189,6 +189,8 @@ def test_explain_alone_lists_every_code(call: Call) -> None:
     code, out, _ = call("explain")
     assert code == 0
     assert all(f"  {entry.code} " in out for entry in catalog.entries())
+    assert all(len(line) <= 98 for line in out.splitlines())
+    assert all(" ".join(entry.meaning.split()) in " ".join(out.split()) for entry in catalog.entries())
     _, out, _ = call("explain", "--json")
     codes = [row["code"] for row in _document("explain-output", out)["codes"]]
     assert codes == [entry.code for entry in catalog.entries()]
