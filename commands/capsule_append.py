@@ -5,6 +5,7 @@ Rules of this module:
    is empty. It is read whole, within PAYLOAD_LIMIT, before the capsule is touched.
 2. A payload that names a key twice is refused: it is not clear which value should become evidence.
 3. Unknown payload keys are refused; there is no option that drops them silently.
+4. A lineage or an effect class that does not exist is wrong usage.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..core.errors import EvalsError
 from ..core.files import read_regular
 from ..core.handle import append_entry
 from ..core.strict_json import loads_unique
-from .arguments import as_text
+from .arguments import UsageError, as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Append; 0, or 1 with a `capsule.*` or `payload.unreadable` code."""
+    _choice("--lineage", args.lineage, LINEAGES)
+    _choice("--effect-class", args.effect_class, EFFECT_CLASSES)
     payload = {} if args.payload is None else _payload(args.payload)
     kind = as_text("--kind", args.kind)
     entry = append_entry(args.dir, args.lineage, kind, payload, effect_class=args.effect_class)
@@ -51,14 +54,27 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
+def _choice(option: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise UsageError(f"{option} takes one of {', '.join(known)}")
+
+
 def _payload(argument: str) -> dict[str, object]:
     try:
         value = loads_unique(_raw(argument))
     except EvalsError as error:
-        raise EvalsError("payload.unreadable", f"the payload: {error.message}", error.details) from None
+        message = f"the payload: {error.message}{_hint(argument)}"
+        raise EvalsError("payload.unreadable", message, error.details) from None
     if not isinstance(value, dict):
         raise EvalsError("capsule.payload_invalid", "the payload is no JSON object; write it as {...}")
     return value
+
+
+def _hint(argument: str) -> str:
+    """Say how a file is named, where a word that cannot begin JSON looks as if it named one."""
+    if argument[0] in '@-{[" ' or not ("." in argument or "/" in argument):
+        return ""
+    return f"; to read it from a file, write @{argument}"
 
 
 def _raw(argument: str) -> bytes | str:
@@ -81,4 +97,8 @@ def _stdin() -> bytes:
                 raise EvalsError("file.too_large", f"stdin holds more than {PAYLOAD_LIMIT} bytes")
     except OSError as error:
         raise EvalsError("file.unreadable", f"stdin cannot be read ({error.strerror})") from None
+    if not size:
+        raise EvalsError(
+            "file.unreadable", "stdin is empty; write the JSON object to it, as in echo '{}' | ..."
+        )
     return b"".join(parts)

@@ -205,10 +205,38 @@ def test_wrong_usage_exits_2_and_touches_nothing(call: Call, tmp_path: Path, wor
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_lineage_is_refused_by_the_capsule(call: Call, capsule: str) -> None:
-    code, out, err = call("capsule", "append", "c", "--lineage", "dream", "--kind", "a")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--lineage", "dream"), "--lineage takes one of plan, attempt, "),
+        (("--lineage", "plan", "--effect-class", "se1"), "--effect-class takes one of SE0, SE1, "),
+    ],
+)
+def test_a_choice_that_does_not_exist_is_wrong_usage(
+    call: Call, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    code, out, err = call("capsule", "append", "c", "--kind", "a", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("payload", "hinted"),
+    [("entry.json", True), ("a/b", True), ("note", False), ("{", False), ("@no.json", False)],
+)
+def test_a_file_without_its_sign_is_hinted_at(call: Call, capsule: str, payload: str, hinted: bool) -> None:
+    code, _, err = _append(call, "--payload", payload)
+    assert code == 1
+    assert err.startswith("evals: payload.unreadable: ")
+    assert (f"write @{payload}" in err) is hinted
+
+
+def test_an_empty_stdin_is_called_empty(call: Call, capsule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _stdin(monkeypatch, [b""])
+    code, out, err = _append(call, "--payload", "-")
     assert (code, out) == (1, "")
-    assert err.startswith("evals: capsule.bad_lineage: ")
+    assert err.startswith("evals: payload.unreadable: the payload: stdin is empty; ")
 
 
 def test_a_locked_capsule_is_busy(call: Call, capsule: str, tmp_path: Path) -> None:
