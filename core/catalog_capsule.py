@@ -116,8 +116,9 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="capsule.lock_lost",
-        meaning="The append lock was removed or replaced while it was held.",
-        establishes="Another writer may have been at work at the same time; the replacement was left alone.",
+        meaning="The append lock or the journal was removed, replaced or changed by somebody else while the"
+        " lock was held.",
+        establishes="Another writer may have been at work at the same time; what it left was left alone.",
         does_not_establish="Whether the entry is in the journal; it may be.",
         next_step="Stop all writers, verify the capsule, and look for the entry before appending it again.",
     ),

@@ -118,8 +118,7 @@ class Capsule:
         with AppendLock(self._path), self._opened() as opened:
             recorder = self._recorder(opened)
             sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
-            opened.write(sealed.line)
-            opened.prefix.advance([sealed.entry], sealed.line)
+            opened.append([sealed])
         return sealed.entry
 
     def append_many(
@@ -139,16 +138,13 @@ class Capsule:
         keys = None if allowlist is None else _key_set(allowlist)
         with AppendLock(self._path), self._opened() as opened:
             recorder = self._recorder(opened)
-            sealed = [
-                recorder.seal_record(index, record, strict=strict, allowlist=keys)
-                for index, record in enumerate(batch)
-            ]
-            data = b"".join([one.line for one in sealed])
-            entries = [one.entry for one in sealed]
-            if data:
-                opened.write(data)
-            opened.prefix.advance(entries, data)
-        return entries
+            sealed = []
+            for index, record in enumerate(batch):
+                sealed.append(recorder.seal_record(index, record, strict=strict, allowlist=keys))
+                recorder.accept(sealed[-1])
+            if sealed:
+                opened.append(sealed)
+        return [one.entry for one in sealed]
 
     def writer(self) -> Writer:
         """A session: `with capsule.writer() as session: session.append(...)`, one lock for many appends."""
@@ -190,7 +186,7 @@ def append_entry(
     with AppendLock(folder), OpenJournal(folder, None, remember=False) as opened:
         recorder = _recorder(opened, clock)
         sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
-        opened.write(sealed.line)
+        opened.append([sealed])
     return sealed.entry
 
 

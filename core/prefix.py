@@ -32,18 +32,19 @@ class Prefix:
 
     __slots__ = ("_digest", "_known", "chain", "metadata", "size")
 
-    def __init__(self, metadata: Metadata, chain: journal.Chain) -> None:
+    def __init__(self, metadata: Metadata, chain: journal.Chain, *, remember: bool = True) -> None:
         self.metadata = metadata
         self.chain = chain
         self.size = 0
-        self._known: bytearray | None = bytearray()
+        self._known: bytearray | None = bytearray() if remember else None
         self._digest: Any = None
 
     def take(self, data: bytes) -> None:
         """Remember the bytes that follow those remembered."""
         self.size += len(data)
         if self._known is None:
-            self._digest.update(data)
+            if self._digest is not None:
+                self._digest.update(data)
             return
         self._known += data
         if self.size > COMPARE_LIMIT:
@@ -89,16 +90,17 @@ def verify_from(
     """Verify the capsule in `folder`, whose journal is open at its first byte, from what is `remembered` on.
 
     Returns the verdict and, where it is good, the prefix that is now the whole journal (`remembered` itself
-    where it still held). Without `remember` its bytes are not kept: such a prefix is good for one append.
+    where it still held). Without `remember` its bytes are counted and not kept, so that it is never taken up
+    again.
     May raise OSError.
     """
     identity = Identity(folder, remembered.metadata if remembered else None)
     prefix = _still_good(descriptor, identity, remembered)
     if prefix is None and identity.found is not None:
-        prefix = Prefix(identity.found, journal.Chain())
+        prefix = Prefix(identity.found, journal.Chain(), remember=remember)
     scan = journal.Scan(identity.values, chain=prefix.chain if prefix else None)
     for chunk in files.read_chunks(descriptor):
-        if prefix is not None and remember:
+        if prefix is not None:
             prefix.take(chunk)
         if not scan.feed(chunk):
             break

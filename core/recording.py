@@ -5,6 +5,7 @@ Rules (source document), in this order:
   (`capsule.secret_canary`), keys that the format lacks (`capsule.payload_denied`; dropped instead where the
   caller is not strict), then the whole entry (`capsule.invalid_entry`) and its size
   (`capsule.entry_too_large`).
+- Sealing changes nothing: an entry counts once it is accepted, which a session does when it is on disk.
 - A payload of None is an empty one. The clock is read for each entry, under the lock.
 - Messages name places, never values.
 """
@@ -61,7 +62,7 @@ class Recorder:
         strict: bool,
         allowlist: Iterable[str] | None,
     ) -> Sealed:
-        """The next entry; the recorder then stands after it. Raises EvalsError by the rules above."""
+        """The next entry; until it is accepted, the next one again. Raises EvalsError by the rules above."""
         if not is_lineage(lineage):
             raise EvalsError(
                 "capsule.bad_lineage", f"the lineage is none of {', '.join(LINEAGES)}; use one of them"
@@ -93,9 +94,12 @@ class Recorder:
                 "a path in the place of the long text",
             )
         entry["entry_hash"] = text.entry_hash
-        self.count += 1
-        self.parent_hash = text.entry_hash
         return Sealed(entry, text.line + b"\n")
+
+    def accept(self, sealed: Sealed) -> None:
+        """Go on after `sealed`, which this recorder gave last."""
+        self.count += 1
+        self.parent_hash = sealed.entry["entry_hash"]
 
     def seal_record(
         self, index: int, record: object, *, strict: bool, allowlist: Iterable[str] | None

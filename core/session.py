@@ -2,10 +2,11 @@
 
 Rules:
 - Entering takes the lock (`capsule.busy`) and verifies; each append then costs its own bytes and one fsync.
-- Before each write the journal must have the size that this session left it with; otherwise somebody wrote
-  without the lock, and nothing is written: `capsule.lock_lost`.
-- After an append whose bytes may be on disk in part, the session takes no more: `capsule.write_failed`.
-- Leaving closes the journal and releases the lock with the ownership check (`core.lock`).
+- Around each write the journal must be the file, of the size, that this session left (`core.appending`).
+- The chain goes on only over an entry that is durable. After an append whose bytes may be on disk, whole or
+  in part, and which was not acknowledged, the session takes no more: `capsule.write_failed`.
+- Leaving closes the journal and releases the lock with the ownership
+  check (`core.lock`).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Writer:
             self._lock.__exit__(type(error), error, error.__traceback__)
             raise
         self._recorder = self._recorder_for(self._journal)
+        self._failed = False
         return self
 
     def append(
@@ -59,23 +61,20 @@ class Writer:
         strict: bool = True,
         allowlist: Iterable[str] | None = None,
     ) -> dict[str, Any]:
-        """Append one entry, durable when this returns it. Errors as `Capsule.append`, lock and read apart.
+        """Append one entry, durable when this returns it.
 
+        Errors as `Capsule.append`, those of taking the lock and of reading apart.
         A refused entry leaves the session usable. ValueError outside the `with` block.
         """
-        if self._recorder is None or self._journal is None:
+        opened, recorder = self._journal, self._recorder
+        if opened is None or recorder is None:
             raise ValueError("a writing session appends inside its with block only")
         if self._failed:
-            raise EvalsError(
-                "capsule.write_failed",
-                "an earlier write of this session failed, so it takes no more; verify the capsule",
-            )
-        sealed = self._recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
+            raise _takes_no_more()
+        sealed = recorder.seal(lineage, kind, payload, effect_class, strict=strict, allowlist=allowlist)
         self._failed = True
-        if not self._journal.is_untouched():
-            raise _foreign_bytes()
-        self._journal.write(sealed.line)
-        self._journal.prefix.advance([sealed.entry], sealed.line)
+        opened.append([sealed])
+        recorder.accept(sealed)
         self._failed = False
         return sealed.entry
 
@@ -83,7 +82,8 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         opened, self._journal, self._recorder = self._journal, None, None
-        assert opened is not None, "left without having been entered"
+        if opened is None:
+            raise ValueError("a writing session is left once, after it was entered")
         try:
             opened.__exit__(kind, error, trace)
         except EvalsError as failure:
@@ -92,9 +92,8 @@ class Writer:
         self._lock.__exit__(kind, error, trace)
 
 
-def _foreign_bytes() -> EvalsError:
+def _takes_no_more() -> EvalsError:
     return EvalsError(
-        "capsule.lock_lost",
-        "journal.ndjson was changed by somebody else while this session held the lock, and the entry was not "
-        "written; stop all writers and verify the capsule",
+        "capsule.write_failed",
+        "an earlier append of this session was not acknowledged, so it takes no more; verify the capsule",
     )

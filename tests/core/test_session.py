@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,6 @@ from evals_cli.core import capsule, journal
 from evals_cli.core.errors import EvalsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -84,7 +84,7 @@ def test_a_refused_entry_leaves_the_session_usable(folder: Path, made: capsule.C
     assert capsule.verify(folder).entry_count == 2
 
 
-@pytest.mark.parametrize(("call", "count"), [("write", 1), ("fsync", 2), ("fstat", 1)])
+@pytest.mark.parametrize(("call", "count"), [("write", 1), ("fsync", 2), ("lstat", 1)])
 def test_after_a_write_in_doubt_a_session_takes_no_more(
     folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch, call: str, count: int
 ) -> None:
@@ -106,6 +106,94 @@ def test_bytes_that_somebody_else_wrote_meanwhile_stop_the_session(
         (folder / "stolen").rename(folder / ".append.lock")
         assert _code(lambda: session.append("plan", "ours")) == "capsule.lock_lost"
     assert capsule.verify(folder).entry_count == 2
+
+
+def _copied(path: Path) -> None:
+    """What editors and checkouts do: the same bytes in another file."""
+    path.with_name("copy").write_bytes(path.read_bytes())
+    path.with_name("copy").replace(path)
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_name("moved"))
+    path.symlink_to("moved")
+
+
+def _folder_moved(path: Path) -> None:
+    path.parent.rename(path.parent.with_name("elsewhere"))
+    path.parent.symlink_to("nowhere")
+
+
+_REPLACEMENTS: dict[str, Callable[[Path], None]] = {
+    "replaced by a copy": _copied,
+    "removed": lambda path: path.unlink(),
+    "replaced by a link to it": _linked,
+    "folder in its place": lambda path: (path.unlink(), path.mkdir())[1],
+    "cut short": lambda path: os.truncate(path, 0),
+}
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("replace", _REPLACEMENTS.values(), ids=_REPLACEMENTS.keys())
+def test_a_session_does_not_acknowledge_what_the_journal_in_place_would_not_hold(
+    folder: Path, made: capsule.Capsule, replace: Callable[[Path], None]
+) -> None:
+    with made.writer() as session:
+        session.append("plan", "ours")
+        replace(folder / "journal.ndjson")
+        before = _files(folder)
+        assert _code(lambda: session.append("plan", "ours")) == "capsule.lock_lost"
+        assert _code(lambda: session.append("plan", "ours")) == "capsule.write_failed"
+        assert _files(folder) == before
+
+
+@pytest.mark.parametrize("replace", _REPLACEMENTS.values(), ids=_REPLACEMENTS.keys())
+def test_an_entry_whose_file_was_replaced_during_the_write_is_in_doubt(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch, replace: Callable[[Path], None]
+) -> None:
+    real = os.fsync
+
+    def sync(descriptor: int) -> None:
+        real(descriptor)
+        replace(folder / "journal.ndjson")
+
+    with made.writer() as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", sync)
+            assert _code(lambda: session.append("plan", "ours")) == "capsule.lock_lost"
+        assert _code(lambda: session.append("plan", "ours")) == "capsule.write_failed"
+
+
+@pytest.mark.parametrize("way", ["append", "append_many", "append_entry"])
+@pytest.mark.parametrize("replace", _REPLACEMENTS.values(), ids=_REPLACEMENTS.keys())
+def test_no_append_writes_to_a_file_that_is_no_longer_the_journal(
+    folder: Path, made: capsule.Capsule, way: str, replace: Callable[[Path], None]
+) -> None:
+    def clock() -> str:
+        replace(folder / "journal.ndjson")
+        before.update(_files(folder))
+        return "2026-08-20T00:00:00.000Z"
+
+    before: dict[str, bytes] = {}
+    handle = capsule.Capsule.open(folder, clock=clock)
+    ways: dict[str, Callable[[], object]] = {
+        "append": lambda: handle.append("plan", "ours"),
+        "append_many": lambda: handle.append_many([{"lineage": "plan", "kind": "ours"}]),
+        "append_entry": lambda: capsule.append_entry(folder, "plan", "ours", clock=clock),
+    }
+    assert _code(ways[way]) == "capsule.lock_lost"
+    before.pop(".append.lock")
+    assert _files(folder) == before
+
+
+def test_a_capsule_whose_folder_was_moved_takes_nothing_more(folder: Path, made: capsule.Capsule) -> None:
+    session = made.writer().__enter__()
+    _folder_moved(folder / "journal.ndjson")
+    assert _code(lambda: session.append("plan", "ours")) == "capsule.lock_lost"
+    assert _code(lambda: session.__exit__(None, None, None)) == "capsule.lock_lost"
 
 
 def test_a_lock_lost_during_a_session_is_reported_on_leaving(folder: Path, made: capsule.Capsule) -> None:
