@@ -5,8 +5,10 @@ Rules:
 - Then every file in digest order, every line (LF or CRLF) in order, every tripwire as listed: at most one
   hit per tripwire and line. The manifest is scanned like any other source.
 - JavaScript's rules apply to `.js .cjs .mjs .json .sh`, by exact ending. In a Python variant, that is one
-  whose entry is a `.py` file, the same five rules apply to its `.py` files in Python's terms. A variant with
-  another entry is judged by the first list alone, whatever lies beside it.
+  whose entry is a `.py` or `.pyw` file, the same five rules apply to its `.py` and `.pyw` files in Python's
+  terms. A variant with another entry is judged by the first list alone, whatever lies beside it.
+- A Python statement that goes on in the next lines (a list of imports in parentheses, a backslash at the
+  end) is also read as one line without comments. What only that shows is a hit on the statement's first line.
 - Patterns run on bytes. `\b` and `\w` are ASCII, `\s` is ECMAScript's white space in UTF-8, and bytes that
   are not UTF-8 are neither.
 - The built-in patterns take time that grows with the length of a file, whatever is in it: no place lets
@@ -27,12 +29,12 @@ from .envelope import EFFECT_CLASSES
 from .gate_variant import JSON_NAME, TOML_NAME, Variant, read_variant_file, variant_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_SOURCE_BYTES = 8 * 1024 * 1024
 
 _SCRIPTS = (".js", ".cjs", ".mjs", ".json", ".sh")
-_PYTHON = (".py",)
+_PYTHON = (".py", ".pyw")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ _NETWORK = (
     "socket|socketserver|ssl|http|urllib|urllib3|requests|httpx|httplib2|aiohttp|websocket|websockets|"
     "ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc|asyncore|asynchat|paramiko|pycurl|grpc|zmq"
 )
-_PROCESS = "subprocess|multiprocessing|pty|ctypes|cffi|posix|_posixsubprocess|pexpect"
+_PROCESS = "subprocess|multiprocessing|pty|ctypes|cffi|posix|_posixsubprocess|pexpect|runpy|webbrowser"
 _OS_PROCESS = r"system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|fork|forkpty|startfile"
 _NAMES = r"(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*"  # the imported names before the one that is looked for
 _STATEMENT = rf"\bimport\s+{_NAMES}(?:{{0}})\b|\bfrom\s+(?:{{0}})(?:\.[\w.]+)?\s+import\b"
@@ -84,11 +86,14 @@ PYTHON_TRIPWIRES = (
     Tripwire("process_spawn", _STATEMENT.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", _CALL.format(_PROCESS), _PYTHON),
     Tripwire("process_spawn", rf"\bos\s*\.\s*(?:{_OS_PROCESS})\b", _PYTHON),
-    Tripwire("process_spawn", rf"\bfrom\s+os\s+import(?:\s+|\s*\(\s*){_NAMES}(?:{_OS_PROCESS})\b", _PYTHON),
+    Tripwire(
+        "process_spawn", rf"\bfrom\s+os\s+import(?:\s+|\s*\(\s*){_NAMES}(?:\*|(?:{_OS_PROCESS})\b)", _PYTHON
+    ),
     Tripwire("process_spawn", r"\b(?:create_subprocess_(?:exec|shell)|ProcessPoolExecutor)\b", _PYTHON),
     Tripwire(
         "sandbox_weakening",
         r"\bsys\s*\.\s*(?:modules|meta_path|path_hooks|addaudithook|settrace|setprofile)\b|__builtins__"
+        r"|\bbuiltins\b|(?:^|[^.\w])(?:exec|eval)\s*\("
         r"|\bPYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|USERBASE)\b|--no-sandbox|effect[-_]fence"
         r"|E(?:CC|VALS)_EFFECT_FENCE",
         _PYTHON,
@@ -101,6 +106,13 @@ PYTHON_TRIPWIRES = (
         r"""(?:^|[^.\w])\.\.(?:[\\/]|['"`])|\bos\s*\.\s*pardir\b|\.parent\.parent\b|\.parents\b""",
         _PYTHON,
     ),
+)
+
+_COMMENT = re.compile(rb"#[^\n]*")
+_SPREAD = re.compile(
+    rb"\bfrom\s+[\w.]+\s+import\s*\([^()]*\)"  # a list in parentheses
+    rb"|^[^\n]*\\\n(?:[^\n]*\\\n)*[^\n]*",  # a backslash at the end
+    re.MULTILINE,
 )
 
 # White space beyond ASCII counts as a space, so that `\s` of a bytes pattern means what ECMAScript's does.
@@ -130,7 +142,9 @@ def scan_tripwires(
         armed = [wire for wire in chosen if _reads(wire, file)]
         if armed:
             source = read_variant_file(variant.dir, file, MAX_SOURCE_BYTES)
-            hits.extend(_hit(variant, rule, file, line) for rule, line in _tripped(source, armed))
+            text = _plain(source)
+            spread = _spread_statements(text) if file.endswith(_PYTHON) else {}
+            hits.extend(_hit(variant, rule, file, line) for rule, line in _tripped(text, spread, armed))
     return hits
 
 
@@ -146,16 +160,50 @@ def _hit(variant: Variant, rule: str, file: str, line: int) -> Hit:
     return {"variant": variant.name, "rule": rule, "file": file, "line": line}
 
 
-def _tripped(source: bytes, armed: Iterable[Tripwire]) -> Iterator[tuple[str, int]]:
+def _plain(source: bytes) -> bytes:
     text = source.replace(b"\r\n", b"\n")
     for mark in _WIDE_SPACES:
         text = text.replace(mark, b" ")
+    return text
+
+
+def _spread_statements(text: bytes) -> dict[int, bytes]:
+    """The statements of a Python text that take several lines, without comments, by first line (from 1)."""
+    found: dict[int, bytes] = {}
+    line, counted = 1, 0
+    text = _COMMENT.sub(b"", text)
+    for match in _SPREAD.finditer(text):
+        line += text.count(b"\n", counted, match.start())
+        counted = match.start()
+        if b"\n" in match[0]:
+            found[line] = match[0]
+    return found
+
+
+def _tripped(
+    text: bytes, spread: Mapping[int, bytes], armed: Iterable[Tripwire]
+) -> Iterator[tuple[str, int]]:
+    joined = b"\n".join(map(_joined, spread.values()))
     # What a pattern finds in a line it also finds in the whole text, so most patterns are settled here.
-    live = [(wire.rule, _compiled(wire.pattern)) for wire in armed if _compiled(wire.pattern).search(text)]
+    live = [
+        (wire.rule, pattern)
+        for wire, pattern in ((wire, _compiled(wire.pattern)) for wire in armed)
+        if pattern.search(text) or pattern.search(joined)
+    ]
     for number, line in enumerate(io.BytesIO(text) if live else (), start=1):
         for rule, pattern in live:
-            if pattern.search(line.rstrip(b"\n")):
+            if pattern.search(line.rstrip(b"\n")) or _only_joined(pattern, spread.get(number)):
                 yield rule, number
+
+
+def _only_joined(pattern: re.Pattern[bytes], statement: bytes | None) -> bool:
+    if statement is None or pattern.search(_joined(statement)) is None:
+        return False
+    return not any(map(pattern.search, statement.split(b"\n")))
+
+
+def _joined(statement: bytes) -> bytes:
+    return statement.replace(b"\\\n", b" ").replace(b"\n", b" ")
 
 
 @lru_cache(maxsize=256)

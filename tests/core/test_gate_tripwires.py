@@ -156,6 +156,13 @@ PYTHON = [
     ("process_spawn", "from os import path, system"),
     ("process_spawn", "from os import (sep as s, fork)"),
     ("process_spawn", "asyncio.create_subprocess_shell('ls')"),
+    ("process_spawn", "from os import *"),
+    ("process_spawn", "from os import(*"),
+    ("process_spawn", "import webbrowser"),
+    ("process_spawn", "from runpy import run_path"),
+    ("sandbox_weakening", "exec(text)"),
+    ("sandbox_weakening", "x = [eval (text)]"),
+    ("sandbox_weakening", "import builtins"),
     ("sandbox_weakening", "sys.modules['json'] = fake"),
     ("sandbox_weakening", "sys.meta_path.insert(0, finder)"),
     ("sandbox_weakening", "__builtins__['open'] = fake"),
@@ -177,6 +184,45 @@ def test_a_python_variant_is_judged_in_pythons_terms(scan, rule, line):
 
 
 @pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("x\nfrom os import (\n    path,\n    system,\n)\n", [2]),
+        ("from os import (  # (names)\r\n    sep,  # b\r\n    fork as f)\r\n", [1]),
+        ("from os import (path,\n\n  system); from os import (\n*", [1]),
+        ("from os \\\n import \\\n popen\nimport \\\n  a, \\\n  subprocess", [1, 4]),
+        ("from os import (sep)\nfrom os import (\n  fork)", [2]),
+    ],
+)
+def test_a_statement_of_several_lines_is_a_hit_on_its_first(scan, text, lines):
+    hits = [("process_spawn", "m.py", line) for line in lines]
+    assert scan({"m.py": text}, entry="run.py") == hits
+
+
+@pytest.mark.parametrize("text", ["from os import (\n  path,\n  sep)\nsystem = 1", "import \\\n  re\nos = 1"])
+def test_an_ordinary_statement_of_several_lines_has_no_hits(scan, text):
+    assert scan({"m.py": text}, entry="run.py") == []
+
+
+def test_what_a_line_of_a_statement_shows_is_a_hit_on_that_line_alone(scan):
+    text = "from tools import (\n    a,\n    taskset,  # .gate-marker\n)\nx = a, \\\n  os.fork()\n"
+    assert scan({"m.py": text}, entry="run.py") == [
+        ("checker_probe", "m.py", 3),
+        ("process_spawn", "m.py", 6),
+    ]
+
+
+def test_a_statement_of_several_lines_means_nothing_in_javascript(scan):
+    own = [Tripwire("joined", "a b", (".js", ".py"))]
+    hits = scan({"m.js": "a\\\nb", "m.py": "a\\\nb"}, tripwires=own)
+    assert hits == [("joined", "m.py", 1)]
+
+
+@pytest.mark.parametrize(("entry", "name"), [("run.pyw", "m.py"), ("run.py", "m.pyw")])
+def test_windowless_python_is_python(scan, entry, name):
+    assert scan({name: "import socket"}, entry=entry) == [("hidden_network", name, 1)]
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "import json, re",
@@ -189,6 +235,10 @@ def test_a_python_variant_is_judged_in_pythons_terms(scan, rule, line):
         "system('x')",
         "self.important = True",
         "execute(plan)",
+        "evaluate(model)",
+        "model.eval()",
+        "from os import path",
+        "from os import (path, sep)",
     ],
 )
 def test_ordinary_python_has_no_hits(scan, line):
@@ -251,6 +301,12 @@ BEFORE_SPACES = (
         "fetch" + "\u00a0" * 200_000,
         "os" + " " * 200_000,
         "." * 200_000,
+        "from a import (" * 20_000,
+        "from a import (\n" * 20_000,
+        "from a import (#" * 20_000,
+        "\\" * 200_000,
+        "\\\n" * 100_000,
+        "import \\\n" * 30_000,
     ],
     ids=lambda text: f"{text[:22]}-{text[-4:]!a}-{len(text)}",
 )
