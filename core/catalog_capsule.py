@@ -115,6 +115,15 @@ ENTRIES: tuple[Entry, ...] = (
         " an operator remove .append.lock.",
     ),
     Entry(
+        code="capsule.session_busy",
+        meaning="A writing session was asked to append while an append of it was still under way: from"
+        " another thread, or from within the first one.",
+        establishes="Nothing of this call was written. The session goes on.",
+        does_not_establish="How the other append ends.",
+        next_step="Append from one place at a time: guard the session where threads share it, and let its"
+        " clock only tell the time.",
+    ),
+    Entry(
         code="capsule.lock_lost",
         meaning="The append lock or the journal was removed, replaced or changed by somebody else while the"
         " lock was held.",

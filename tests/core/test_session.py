@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +226,149 @@ def test_a_journal_that_fails_to_close_is_ambiguous_and_the_lock_is_released(
     assert _code(write) == "capsule.write_failed"
     monkeypatch.undo()
     assert not (folder / ".append.lock").exists()
+
+
+def test_a_clock_that_appends_to_its_own_session_is_refused_and_breaks_nothing(
+    folder: Path, made: capsule.Capsule
+) -> None:
+    refusals: list[str] = []
+
+    def clock() -> str:
+        refusals.append(_code(lambda: session.append("plan", "inner")))
+        return "2026-08-20T00:00:00.000Z"
+
+    with capsule.Capsule.open(folder, clock=clock).writer() as session:
+        seqs = [session.append("plan", "outer")["seq"] for _ in range(2)]
+    assert refusals == ["capsule.session_busy"] * 2
+    assert seqs == [1, 2]
+    assert capsule.verify(folder).entry_count == 3
+
+
+def test_a_second_thread_is_refused_while_an_append_is_under_way(folder: Path, made: capsule.Capsule) -> None:
+    started, go = threading.Event(), threading.Event()
+
+    def clock() -> str:
+        started.set()
+        go.wait()
+        return "2026-08-20T00:00:00.000Z"
+
+    with capsule.Capsule.open(folder, clock=clock).writer() as session:
+        other = threading.Thread(target=session.append, args=("plan", "theirs"))
+        other.start()
+        started.wait()
+        code = _code(lambda: session.append("plan", "ours"))
+        go.set()
+        other.join()
+        assert code == "capsule.session_busy"
+        assert session.append("plan", "ours")["seq"] == 2
+    assert capsule.verify(folder).entry_count == 3
+
+
+def test_many_threads_that_try_until_they_succeed_leave_one_chain(
+    folder: Path, made: capsule.Capsule
+) -> None:
+    acknowledged: list[int] = []
+
+    def work() -> None:
+        done = 0
+        while done < 10:
+            try:
+                acknowledged.append(session.append("attempt", "step")["seq"])
+            except EvalsError as error:
+                assert error.code == "capsule.session_busy"
+            else:
+                done += 1
+
+    with made.writer() as session:
+        workers = [threading.Thread(target=work) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert sorted(acknowledged) == list(range(1, 41))
+    assert capsule.verify(folder).entry_count == 41
+
+
+def test_leaving_lets_the_append_of_another_thread_end(folder: Path, made: capsule.Capsule) -> None:
+    acknowledged: list[int] = []
+
+    def clock() -> str:
+        leaving.start()
+        # A session that does not wait has left by then, and the append fails.
+        leaving.join(0.05)
+        return "2026-08-20T00:00:00.000Z"
+
+    session = capsule.Capsule.open(folder, clock=clock).writer().__enter__()
+    leaving = threading.Thread(target=session.__exit__, args=(None, None, None))
+    acknowledged.append(session.append("plan", "last")["seq"])
+    leaving.join()
+    assert acknowledged == [1]
+    assert capsule.verify(folder).entry_count == 2
+    assert not (folder / ".append.lock").exists()
+
+
+def test_leaving_from_within_an_append_leaves_nothing_of_it(folder: Path, made: capsule.Capsule) -> None:
+    def clock() -> str:
+        session.__exit__(None, None, None)
+        return "2026-08-20T00:00:00.000Z"
+
+    session = capsule.Capsule.open(folder, clock=clock).writer().__enter__()
+    assert _code(lambda: session.append("plan", "step")) == "capsule.write_failed"
+    assert capsule.verify(folder).entry_count == 1
+    assert not (folder / ".append.lock").exists()
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_an_interrupt_after_an_entry_is_sealed_never_lets_the_chain_run_ahead_of_the_disk(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with made.writer() as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                session.append("plan", "step")
+        assert _code(lambda: session.append("plan", "step")) == "capsule.write_failed"
+    assert made.append("plan", "step")["seq"] == (1 if call == "write" else 2)
+    assert capsule.verify(folder).ok
+
+
+def test_an_interrupt_while_an_entry_is_sealed_leaves_the_session_usable(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with made.writer() as session:
+        with monkeypatch.context() as patch:
+            patch.setattr("evals_cli.core.recording.Sealed", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                session.append("plan", "step")
+        assert session.append("plan", "step")["seq"] == 1
+    assert capsule.verify(folder).entry_count == 2
+
+
+def test_a_session_that_is_entered_again_starts_afresh(
+    folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = made.writer()
+    with session, monkeypatch.context() as patch:
+        patch.setattr(os, "write", _fail)
+        assert _code(lambda: session.append("plan", "step")) == "capsule.write_failed"
+    with session:
+        assert session.append("plan", "step")["seq"] == 1
+
+
+def test_leaving_twice_is_the_callers_mistake(made: capsule.Capsule) -> None:
+    session = made.writer()
+    with pytest.raises(ValueError, match="left once"):
+        session.__exit__(None, None, None)
+    session.__enter__()
+    session.__exit__(None, None, None)
+    with pytest.raises(ValueError, match="left once"):
+        session.__exit__(None, None, None)
 
 
 def test_appending_outside_the_block_is_the_callers_mistake(made: capsule.Capsule) -> None:
