@@ -118,10 +118,11 @@ def _has_passed(ends: str, now_ms: int) -> bool:
 
 def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
     """The manifest of the project at `root`; every defect is a problem in it, nothing is raised."""
-    paths = [path for path in (JSON_PATH, TOML_PATH) if inside_status(root, path) != "missing"]
+    found = {path: inside_status(root, path) for path in (JSON_PATH, TOML_PATH)}
+    paths = [path for path, status in found.items() if status != "missing"]
     if not paths:
         return ProjectManifest("missing", JSON_PATH)
-    if len(paths) > 1:
+    if list(found.values()) == ["present", "present"]:
         return _invalid(paths[0], [f"{JSON_PATH} and {TOML_PATH}: both forms are present; keep one of them"])
     path = paths[0]
     try:

@@ -56,7 +56,7 @@ def twin(path: str) -> str | None:
 def twin_problem(root: str, path: str) -> str | None:
     """Why a document that also stands in its other form cannot be used, naming both; None if it does not."""
     other = twin(path)
-    if other is None or inside_status(root, other) == "missing" or inside_status(root, path) == "missing":
+    if other is None or not inside_status(root, other) == inside_status(root, path) == "present":
         return None
     return f"{shown(path)}: stands beside {shown(other)}; keep one of the two forms of the document"
 

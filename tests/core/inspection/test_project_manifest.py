@@ -129,6 +129,15 @@ def test_a_path_field_must_stay_inside(world: Any, path: str, section: str | Non
     assert problem.startswith(f".evals/project.json: $.{where}[1]: ")
 
 
+def test_a_folder_that_leads_out_of_the_repository_is_called_that(world: Any, tmp_path: Any) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    world.root.joinpath(".evals").rename(world.root / "moved")
+    world.root.joinpath(".evals").symlink_to(tmp_path / "elsewhere")
+    manifest = _load(world)
+    assert manifest.status == "invalid"
+    assert manifest.problems == [".evals/project.json: leads out of its root"]
+
+
 def test_a_path_field_that_links_out_of_the_repository_is_refused(world: Any, tmp_path: Any) -> None:
     (world.root / "out").symlink_to(tmp_path)
     world.project(suite_roots=["out"])
