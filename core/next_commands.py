@@ -1,8 +1,11 @@
 """Command lines to recommend, written so that they can be pasted into a shell as they are.
 
 Rules:
+- Every command line of this program is put together by `command_line`, and every word of it that comes from
+  outside goes through `quoted`; nothing else quotes.
 - What the user gave as `--repo-root` is repeated, quoted for a shell; a control character in it is written
   as an escape, so that no name can steer a terminal.
+- A path that begins with a dash is written with `./` in front, so that it is not read as an option.
 - A run works on the root around the working directory, so its command changes there first where the two
   differ.
 - Nothing here is ever executed.
@@ -43,18 +46,25 @@ def _escaped(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
+def command_line(name: str, *targets: str, repo_root: str | None = None, as_json: bool = False) -> str:
+    """The command line `evals NAME TARGETS`, ready to paste.
+
+    `targets` and `repo_root` (what the user gave for it, or None) are plain words; they are quoted here.
+    """
+    words = ["evals", name, *map(quoted, targets)]
+    if repo_root is not None:
+        words += ["--repo-root", quoted(repo_root)]
+    return " ".join([*words, "--json"] if as_json else words)
+
+
 def check_command(root: Root) -> str:
     """The command line that checks `root`."""
-    return f"evals check{_option(root)} --json"
+    return command_line("check", repo_root=root.shown, as_json=True)
 
 
 def state_command(root: Root) -> str:
     """The command line that tells the state of `root`."""
-    return f"evals state{_option(root)} --json"
-
-
-def _option(root: Root) -> str:
-    return "" if root.shown is None else f" --repo-root {quoted(root.shown)}"
+    return command_line("state", repo_root=root.shown, as_json=True)
 
 
 def for_people(command: str) -> str:
@@ -65,7 +75,7 @@ def for_people(command: str) -> str:
 def run_command(root: Root) -> str:
     """The command line that writes a fresh bundle in `root`: the smoke case at home, else the suite."""
     target = SMOKE_CASE if root.home else _suite(root)
-    command = f"evals run {target} --json"
+    command = command_line("run", target, as_json=True)
     return command if root.way == "." else f"(cd {quoted(root.way)} && {command})"
 
 

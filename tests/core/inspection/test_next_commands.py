@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evals_cli.core.next_commands import check_command, for_people, quoted, run_command, state_command
+from evals_cli.core.next_commands import (
+    check_command,
+    command_line,
+    for_people,
+    quoted,
+    run_command,
+    state_command,
+)
 from evals_cli.core.roots import Root, select_root
 
 if TYPE_CHECKING:
@@ -42,6 +49,15 @@ def test_a_shell_reads_a_quoted_word_back_as_it_was(name: str, tmp_path: Path) -
     wanted = name if not name.startswith("-") else f"./{name}"
     assert told == wanted.encode("utf-8", "surrogateescape")
     assert not list(tmp_path.iterdir())
+
+
+def test_every_word_from_outside_is_quoted() -> None:
+    assert command_line("run", "a b.json", as_json=True) == "evals run 'a b.json' --json"
+    assert command_line("validate", "--smoke") == "evals validate ./--smoke"
+    assert (
+        command_line("validate-schema", "claim-registry", "a;b\x1b", repo_root="../it's")
+        == r"evals validate-schema claim-registry $'a;b\u001b' --repo-root '../it'\"'\"'s'"
+    )
 
 
 def test_the_named_root_is_repeated(tmp_path: Path) -> None:
