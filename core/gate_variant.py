@@ -25,13 +25,25 @@ from dataclasses import dataclass
 from .canonical import loads
 from .envelope import EFFECT_CLASSES
 from .errors import EvalsError, FileError
-from .files import close_quietly, open_regular, read_all, read_chunks, shown, system_error
+from .files import (
+    as_path,
+    close_quietly,
+    exists,
+    open_regular,
+    read_all,
+    read_chunks,
+    shown,
+    system_error,
+)
 from .gate_collation import collation_key
 
 JSON_NAME = "variant.json"
 TOML_NAME = "variant.toml"
 DEFAULT_ENTRY = "run.js"
 MAX_MANIFEST_BYTES = 1024 * 1024
+
+# Trees can be deep and declarations long; a message stays one that people read.
+_MAX_SHOWN = 200
 
 _LEFT_OUT = frozenset({".git", "node_modules"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
@@ -57,7 +69,7 @@ def digest_dir(path: str | os.PathLike[str]) -> str:
     Raises EvalsError `gate.variant_missing` (no folder there) or `gate.variant_invalid` (a link or special
     file inside, or something that cannot be read).
     """
-    root = os.fspath(path)
+    root = as_path(path)
     digest, _ = _digest(root)
     return digest
 
@@ -69,7 +81,7 @@ def load_variant(path: str | os.PathLike[str], *, parse: Parse | None = None) ->
     `variant.json` is read. Raises EvalsError `gate.variant_missing` (no manifest) or
     `gate.variant_invalid`; details hold `path` where one file is at fault.
     """
-    root = os.fspath(path)
+    root = as_path(path)
     document = _manifest(root, parse)
     digest, files = _digest(root)
     return Variant(
@@ -92,7 +104,7 @@ def variant_files(root: str) -> Iterator[str]:
         elif stat.S_ISREG(kind) and relative:
             yield relative
         else:
-            raise _invalid(relative, "not a regular file or a folder" if relative else "not a folder")
+            raise invalid(relative, "not a regular file or a folder" if relative else "not a folder")
 
 
 def open_same(path: str) -> int:
@@ -130,14 +142,19 @@ def _located(root: str, relative: str) -> str:
     return os.path.join(root, *relative.split("/")) if relative else root
 
 
-def _invalid(relative: str, reason: str) -> EvalsError:
-    return EvalsError(
-        "gate.variant_invalid", f"{shown(relative) or 'the variant'}: {reason}", {"path": shown(relative)}
-    )
+def invalid(relative: str, reason: str) -> EvalsError:
+    """The refusal of a variant because of its file or folder `relative` ("" for the variant itself)."""
+    where = _brief(relative) or "the variant"
+    return EvalsError("gate.variant_invalid", f"{where}: {reason}", {"path": shown(relative)})
+
+
+def _brief(name: str) -> str:
+    name = shown(name)
+    return name if len(name) <= _MAX_SHOWN else f"{name[: _MAX_SHOWN // 2]}...{name[-_MAX_SHOWN // 2 :]}"
 
 
 def _unreadable(relative: str, path: str, error: EvalsError) -> EvalsError:
-    return _invalid(relative, error.message.removeprefix(f"{shown(path)}: "))
+    return invalid(relative, error.message.removeprefix(f"{shown(path)}: "))
 
 
 def _kind(root: str, relative: str) -> int:
@@ -158,7 +175,7 @@ def _children(root: str, relative: str) -> list[str]:
     try:
         names = os.listdir(path)
     except OSError as error:
-        raise _invalid(relative, f"cannot be listed ({error.strerror})") from error
+        raise invalid(relative, f"cannot be listed ({error.strerror})") from error
     names = sorted((name for name in names if name not in _LEFT_OUT), key=collation_key)
     return [f"{relative}/{name}" if relative else name for name in names]
 
@@ -190,9 +207,10 @@ def _each_chunk(root: str, relative: str, take: Callable[[bytes], None]) -> None
 
 
 def _manifest(root: str, parse: Parse | None) -> dict[str, object]:
+    _kind(root, "")
     has_json, has_toml = _exists(root, JSON_NAME), _exists(root, TOML_NAME)
     if has_json and has_toml:
-        raise _invalid("", f"{JSON_NAME} and {TOML_NAME} are both there; keep one of them")
+        raise invalid("", f"{JSON_NAME} and {TOML_NAME} are both there; keep one of them")
     if has_toml and parse is not None:
         return _mapping(TOML_NAME, _parsed(TOML_NAME, parse, root))
     if not has_json:
@@ -203,13 +221,11 @@ def _manifest(root: str, parse: Parse | None) -> dict[str, object]:
 
 
 def _exists(root: str, name: str) -> bool:
+    path = _located(root, name)
     try:
-        os.lstat(os.path.join(root, name))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise _unreadable(name, name, system_error(error, name)) from error
-    return True
+        return exists(path)
+    except FileError as error:
+        raise _unreadable(name, path, error) from error
 
 
 def _parsed(name: str, parse: Parse, root: str) -> object:
@@ -217,38 +233,38 @@ def _parsed(name: str, parse: Parse, root: str) -> object:
     try:
         return parse(name, raw)
     except EvalsError as error:
-        raise _invalid(name, error.message) from error
+        raise invalid(name, error.message) from error
 
 
 def _mapping(name: str, document: object) -> dict[str, object]:
     if not isinstance(document, dict):
-        raise _invalid(name, "expected an object with name, effect_class and entry")
+        raise invalid(name, "expected an object with name, effect_class and entry")
     return document
 
 
 def _declared_name(document: dict[str, object]) -> str:
     name = document.get("name")
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        raise _invalid("", "name: expected 1 to 64 ASCII letters, digits, `_` or `-`, not `_` or `-` first")
+        raise invalid("", "name: expected 1 to 64 ASCII letters, digits, `_` or `-`, not `_` or `-` first")
     return name
 
 
 def _declared_class(document: dict[str, object]) -> str:
     effect_class = document.get("effect_class")
     if not isinstance(effect_class, str) or effect_class not in EFFECT_CLASSES:
-        raise _invalid("", f"effect_class: expected one of {', '.join(EFFECT_CLASSES)}")
+        raise invalid("", f"effect_class: expected one of {', '.join(EFFECT_CLASSES)}")
     return effect_class
 
 
 def _declared_entry(document: dict[str, object], files: frozenset[str]) -> str:
     entry = document.get("entry", DEFAULT_ENTRY)
     if not isinstance(entry, str) or "\\" in entry or entry.startswith("/") or _WINDOWS_ROOT.match(entry):
-        raise _invalid("", "entry: expected a relative path with forward slashes")
+        raise invalid("", "entry: expected a relative path with forward slashes")
     segments = [segment for segment in entry.split("/") if segment not in ("", ".")]
     if ".." in segments:
-        raise _invalid("", "entry: no segment may be `..`")
+        raise invalid("", "entry: no segment may be `..`")
     normal = "/".join(segments)
     # A path text can hold half a surrogate pair, which would name the file of an undecodable byte.
     if normal not in files or any("\ud800" <= character <= "\udfff" for character in normal):
-        raise _invalid("", f"entry: {shown(entry)} is not a file of this variant's digest")
+        raise invalid("", f"entry: {_brief(entry)} is not a file of this variant's digest")
     return normal

@@ -283,3 +283,29 @@ def test_a_file_that_vanishes_while_it_is_opened_is_refused(tree, monkeypatch):
         patch.setattr(os, "lstat", gone)
         error = refused(digest_dir, tree)
     assert error.code == "gate.variant_invalid"
+
+
+@pytest.mark.parametrize("path", [b"variant", 5, None, "a\0b", "\ud800"])
+@pytest.mark.parametrize("call", [digest_dir, load_variant])
+def test_what_is_no_path_is_the_callers_mistake(call, path):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(path)
+    assert not isinstance(caught.value, EvalsError)
+
+
+def test_a_folder_that_is_not_there_is_not_called_one_without_a_manifest(tree):
+    assert refused(load_variant, tree / "gone").message.endswith("there is no such folder")
+
+
+def test_a_message_stays_short_however_long_a_name_is(tree):
+    declare(tree, entry="x" * 500_000 + ".js")
+    assert len(refused(load_variant, tree).message) < 400
+    deep = tree
+    for _ in range(8):
+        deep /= "d" * 200
+        deep.mkdir()
+    (deep / "link").symlink_to("gone")
+    error = refused(digest_dir, tree)
+    assert len(error.message) < 400
+    assert error.message.endswith("link: not a regular file or a folder")
+    assert error.details["path"] == f"{deep.relative_to(tree)}/link"
