@@ -22,16 +22,20 @@ import io
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
 from .ecmascript import WHITE_SPACE
 from .envelope import EFFECT_CLASSES
-from .gate_variant import JSON_NAME, TOML_NAME, Variant, read_variant_file, variant_files
+from .files import as_path, shown
+from .gate_variant import JSON_NAME, TOML_NAME, Variant, invalid, read_variant_file, variant_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_SOURCE_BYTES = 8 * 1024 * 1024
+# A source within its limit can hold more than a million hits, which would cost a hundred times its size.
+MAX_HITS = 100_000
 
 _SCRIPTS = (".js", ".cjs", ".mjs", ".json", ".sh")
 _PYTHON = (".py", ".pyw")
@@ -128,24 +132,56 @@ def scan_tripwires(
     """Every warning about `variant`, in the order that the module states; an empty list proves nothing.
 
     `tripwires` replaces the built-in lists. Raises EvalsError `gate.variant_invalid` where a source cannot
-    be read or is larger than MAX_SOURCE_BYTES, ValueError for an unknown `max_effect_class`.
+    be read or is larger than MAX_SOURCE_BYTES, or more than MAX_HITS hits would have to be listed; TypeError
+    or ValueError for other arguments than these, a pattern that is no regular expression included.
     """
+    _check_variant(variant)
     if max_effect_class not in EFFECT_CLASSES:
         raise ValueError(f"max_effect_class must be one of {', '.join(EFFECT_CLASSES)}")
-    files = list(variant_files(variant.dir))
+    chosen = _for_variant(variant) if tripwires is None else _checked(tripwires)
+    files = list(variant_files(as_path(variant.dir)))
     hits: list[Hit] = []
     if EFFECT_CLASSES.index(variant.effect_class) > EFFECT_CLASSES.index(max_effect_class):
         manifest = TOML_NAME if TOML_NAME in files else JSON_NAME
         hits.append(_hit(variant, "effect_class_expansion", manifest, 1))
-    chosen = _for_variant(variant) if tripwires is None else tuple(tripwires)
     for file in files:
         armed = [wire for wire in chosen if _reads(wire, file)]
         if armed:
             source = read_variant_file(variant.dir, file, MAX_SOURCE_BYTES)
             text = _plain(source)
             spread = _spread_statements(text) if file.endswith(_PYTHON) else {}
-            hits.extend(_hit(variant, rule, file, line) for rule, line in _tripped(text, spread, armed))
+            room = MAX_HITS - len(hits)
+            found = islice(_tripped(text, spread, armed), room + 1)
+            hits.extend(_hit(variant, rule, file, line) for rule, line in found)
+            if len(hits) > MAX_HITS:
+                raise invalid(file, f"more than {MAX_HITS} hits in this variant; look at it by hand")
     return hits
+
+
+def _check_variant(variant: object) -> None:
+    if not isinstance(variant, Variant):
+        raise TypeError(f"expected a Variant, as load_variant gives it, not {type(variant).__name__}")
+    for field in ("name", "effect_class", "entry", "dir"):
+        if not isinstance(getattr(variant, field), str):
+            raise TypeError(f"a Variant's {field} is a str")
+
+
+def _checked(tripwires: Iterable[object]) -> tuple[Tripwire, ...]:
+    return tuple(map(_checked_wire, tripwires))
+
+
+def _checked_wire(wire: object) -> Tripwire:
+    if not isinstance(wire, Tripwire):
+        raise TypeError(f"expected Tripwires, not {type(wire).__name__}")
+    if not (isinstance(wire.rule, str) and isinstance(wire.pattern, str)):
+        raise TypeError("a tripwire's rule and pattern are str")
+    if not (isinstance(wire.suffixes, tuple) and all(isinstance(one, str) for one in wire.suffixes)):
+        raise TypeError("a tripwire's suffixes are a tuple of str")
+    try:
+        _compiled(wire.pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"tripwire {shown(wire.rule)}: the pattern cannot be used ({error})") from error
+    return wire
 
 
 def _for_variant(variant: Variant) -> tuple[Tripwire, ...]:

@@ -7,9 +7,10 @@ import time
 
 import pytest
 
+from evals_cli.core import gate_tripwires
 from evals_cli.core.ecmascript import WHITE_SPACE
 from evals_cli.core.errors import EvalsError
-from evals_cli.core.gate import Tripwire, load_variant, scan_tripwires
+from evals_cli.core.gate import Tripwire, Variant, load_variant, scan_tripwires
 from evals_cli.core.gate_tripwires import MAX_SOURCE_BYTES, TRIPWIRES
 
 
@@ -119,6 +120,51 @@ def test_own_tripwires_replace_the_built_in_ones(scan):
     assert scan({"a.js": "fetch(1)", "b.txt": "x\r\nlater \r\nlater x"}, tripwires=own) == [
         ("todo", "b.txt", 2)
     ]
+
+
+@pytest.mark.parametrize(
+    ("tripwires", "problem"),
+    [
+        (5, TypeError),
+        ("(", TypeError),
+        ([("todo", "later")], TypeError),
+        ([Tripwire(5, "x")], TypeError),
+        ([Tripwire("x", b"x")], TypeError),
+        ([Tripwire("x", "x", ".js")], TypeError),
+        ([Tripwire("x", "x", (5,))], TypeError),
+        ([Tripwire("x", "(")], ValueError),
+        ([Tripwire("x", "\u00e9")], ValueError),
+        ([Tripwire("x", "a{99999999999999999999}")], ValueError),
+        ([Tripwire("x", "(" * 20_000 + ")" * 20_000)], ValueError),
+    ],
+    ids=str,
+)
+def test_tripwires_that_cannot_be_used_are_the_callers_mistake(scan, tripwires, problem):
+    with pytest.raises(problem):
+        scan({}, tripwires=tripwires)
+
+
+@pytest.mark.parametrize("changes", [{"name": 5}, {"effect_class": None}, {"entry": None}, {"dir": b"v"}])
+def test_a_variant_of_other_types_is_the_callers_mistake(tmp_path, changes):
+    good = {"name": "v", "effect_class": "SE0", "entry": "run.js", "digest": "0" * 64, "dir": str(tmp_path)}
+    assert scan_tripwires(Variant(**good)) == []
+    with pytest.raises(TypeError):
+        scan_tripwires(Variant(**{**good, **changes}))
+
+
+@pytest.mark.parametrize("variant", [None, "v", {"name": "v"}])
+def test_what_is_no_variant_is_the_callers_mistake(variant):
+    with pytest.raises(TypeError, match="load_variant"):
+        scan_tripwires(variant)
+
+
+def test_more_hits_than_can_be_listed_refuse_the_variant(scan, monkeypatch):
+    monkeypatch.setattr(gate_tripwires, "MAX_HITS", 5)
+    assert len(scan({"a.js": "fetch(1)\n" * 2, "b.js": "fetch(1)\n" * 3})) == 5
+    for one_too_many in ({"b.js": "fetch(1)\n" * 4}, {"c.js": "fetch(1)"}):
+        with pytest.raises(EvalsError, match="more than 5 hits") as caught:
+            scan({"b.js": "fetch(1)\n" * 3, **one_too_many})
+        assert caught.value.code == "gate.variant_invalid"
 
 
 def test_an_oversized_source_is_refused(scan, tmp_path):
