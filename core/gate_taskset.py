@@ -10,16 +10,19 @@ Rules:
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .canonical import loads, sha256_hex
 from .errors import EvalsError
-from .files import read_all, shown
+from .files import as_path, read_all, shown
 from .gate_variant import open_same
 
-MAX_TASKSET_BYTES = 64 * 1024 * 1024
+if TYPE_CHECKING:
+    import os
+
+# JSON can take fifty times its size in memory.
+MAX_TASKSET_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +41,7 @@ def load_taskset(path: str | os.PathLike[str]) -> TaskSet:
     Raises EvalsError `gate.taskset_invalid` (not JSON, or not a task set; details hold `json_path`) and
     FileError `file.*` where the file cannot be read or is larger than MAX_TASKSET_BYTES.
     """
-    name = os.fspath(path)
+    name = as_path(path)
     raw = read_all(open_same(name), name, MAX_TASKSET_BYTES)
     try:
         document = loads(raw)

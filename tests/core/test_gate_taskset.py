@@ -75,8 +75,17 @@ def test_a_folder_a_link_and_a_fifo_are_no_task_set(tmp_path):
         assert refused(tmp_path / name).code == "file.not_regular"
 
 
-def test_an_oversized_task_set_is_refused(tmp_path):
-    path = tmp_path / "tasks.json"
-    with path.open("wb") as stream:
-        stream.truncate(200 * 1024 * 1024)
+def test_a_task_set_just_larger_than_its_limit_is_refused(tmp_path):
+    path = write(tmp_path, GOOD)
+    raw = path.read_bytes()
+    path.write_bytes(raw + b" " * (16 * 1024 * 1024 - len(raw)))
+    assert load_taskset(path).tasks == [TASK]
+    path.write_bytes(raw + b" " * (16 * 1024 * 1024 - len(raw) + 1))
     assert refused(path).code == "file.too_large"
+
+
+@pytest.mark.parametrize("path", [b"tasks.json", 5, None, "a\0b", "\ud800"])
+def test_what_is_no_path_is_the_callers_mistake(path):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        load_taskset(path)
+    assert not isinstance(caught.value, EvalsError)
