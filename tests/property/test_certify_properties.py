@@ -210,6 +210,34 @@ def test_both_ways_agree_on_secrets(text: str) -> None:
     agree(IDENTITIES[0], line + b"\n")
 
 
+PAIRS = (
+    b'exit_code":null',
+    b'failed":-1',
+    b'hits":0',
+    b'note":"}"',
+    b'score":1.5',
+    b'tool":"a,"',
+    b'total":-0',
+)
+ENDS = st.sampled_from([b',"'] * 6 + [b"}"] * 4 + [b'},"', b",", b'"', b"", b"},", b"}}"])
+
+
+@settings(max_examples=500)
+@given(
+    st.sampled_from([b'{"'] * 5 + [b"{", b'{"",', b"{}"]),
+    st.lists(st.integers(0, 6), max_size=4).flatmap(
+        lambda chosen: st.sampled_from([sorted({*chosen}), chosen])
+    ),
+    st.lists(ENDS, min_size=4, max_size=4),
+)
+def test_both_ways_agree_on_pairs_that_are_joined_in_any_way(
+    start: bytes, chosen: list[int], ends: list[bytes]
+) -> None:
+    payload = start + b"".join([PAIRS[at] + end for at, end in zip(chosen, ends, strict=False)])
+    line = lines_of(IDENTITIES[0], [{**BARE, "payload": {"note": ""}}])[0]
+    agree(IDENTITIES[0], resealed([line.replace(b'{"note":""}', payload)])[0] + b"\n")
+
+
 BARE = {"lineage": "plan", "effect_class": "SE0", "kind": "step", "ts": "2026-08-20T00:00:00.000Z"}
 
 
