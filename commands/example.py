@@ -1,9 +1,10 @@
 """`evals example`: walk through the whole evidence story, offline, and say whether it came out as claimed.
 
 Rules of this module:
-1. The story plays in a temporary folder, which is removed at the end; `--keep` keeps it and says where.
+1. The story plays in a temporary folder, which is removed at the end; `--keep` keeps it and says where, and
+   how to take away what the story made, so that its commands can be typed there.
 2. It stops at the first step that does not come out as claimed, and then exits 1.
-3. For people every step shows its claim, a command for it, and what came out; `--json` prints one document.
+3. For people every step shows its claim, its commands, and what came out; `--json` prints one document.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import TYPE_CHECKING
 
 from ..core.files import system_error
 from .contract import Summary
+from .example_inputs import lay_out
 from .example_story import STEPS, World, play
 from .ports import installed_folder
+
+_START_OVER = "rm -r run* copy tampered swapped shortened*"
 
 if TYPE_CHECKING:
     import argparse
@@ -36,6 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Play the story; 0 when every step came out as claimed, else 1."""
     with _folder(keep=args.keep) as folder:
+        if args.keep:
+            terminal.done(f"the example is kept in {folder}")
         played: list[tuple[Step, Outcome]] = []
         for step, outcome in _played(folder):
             played.append((step, outcome))
@@ -63,7 +69,11 @@ def _folder(*, keep: bool) -> Iterator[str]:
 
 
 def _played(folder: str) -> Iterator[tuple[Step, Outcome]]:
-    world = World(folder=folder, data=os.path.join(installed_folder("fixtures"), "example"))
+    try:
+        lay_out(folder, os.path.join(installed_folder("fixtures"), "example"))
+    except OSError as error:
+        raise system_error(error, folder, "write") from error
+    world = World(folder=folder)
     for step in STEPS:
         outcome = play(step, world)
         yield step, outcome
@@ -73,7 +83,8 @@ def _played(folder: str) -> Iterator[tuple[Step, Outcome]]:
 
 def _tell(number: int, step: Step, outcome: Outcome, terminal: Terminal) -> None:
     terminal.line(f"{number:2}. {step.claim}")
-    terminal.line(f"    $ {step.command}")
+    for command in step.commands:
+        terminal.line(f"    $ {command}")
     terminal.line(f"    {'' if outcome.ok else 'NOT AS CLAIMED: '}{outcome.text}")
 
 
@@ -84,7 +95,7 @@ def _conclude(played: list[tuple[Step, Outcome]], ok: bool, kept: str | None, te
             "pass" if ok else "fail",
             ok,
             f"{good} of {len(STEPS)} steps came out as claimed",
-            facts=[] if kept is None else [("kept in", kept)],
+            facts=[] if kept is None else [("kept in", kept), ("start over there", _START_OVER)],
             problems=[f"{step.name}: {outcome.text}" for step, outcome in played if not outcome.ok],
             next_command="evals capsule create my-run --task-family my-tasks" if ok else None,
         )
@@ -96,7 +107,7 @@ def _document(played: list[tuple[Step, Outcome]], ok: bool, kept: str | None) ->
         {
             "step": step.name,
             "claim": step.claim,
-            "command": step.command,
+            "command": "\n".join(step.commands),
             "outcome": outcome.text,
             "ok": outcome.ok,
         }

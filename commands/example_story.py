@@ -3,8 +3,9 @@
 Rules of this module:
 1. Every step calls the same functions as the commands that it shows, on files in one folder of its own.
 2. A step claims one thing; it is good only when that very thing came out, refusals by their code and index.
-3. Ids and times are fixed, so that two runs print the same hashes.
-4. Nothing outside the folder is written; what is read besides is the installed example data.
+3. The command lines, typed in the folder with the inputs alone, print what the outcomes say; a test types
+   them. No outcome depends on the time, so every run prints the same.
+4. Nothing outside the folder is read or written.
 """
 
 from __future__ import annotations
@@ -21,32 +22,29 @@ from ..core.gate import load_variant, run_gate, scan_tripwires
 from ..core.receipt import build_receipt, verify_receipt, write_receipt
 from ..core.replay import FixtureStore, create_replayer
 from ..core.retrospective import group_capsules
+from .example_inputs import (
+    ENTRIES,
+    FAMILY,
+    OTHER_ENTRY,
+    SECRET,
+    append_command,
+    append_commands,
+    create_command,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FAMILY = "slugify"
 _TAMPERED_ENTRY = 2
-_ENTRIES: tuple[dict[str, Any], ...] = (
-    {"lineage": "plan", "kind": "plan.made", "payload": {"task_id": "t01", "summary": "fold accents first"}},
-    {"lineage": "environment", "kind": "session.started", "payload": {"model": "none", "stage": "local"}},
-    {
-        "lineage": "attempt",
-        "kind": "tests.run",
-        "effect_class": "SE1",
-        "payload": {"task_id": "t01", "passed": 8, "failed": 1, "total": 9, "duration_ms": 12.5},
-    },
-    {"lineage": "interaction", "kind": "titles.read", "payload": {"tool": "read_titles", "exit_code": 0}},
-    {"lineage": "strategy", "kind": "branch.kept", "payload": {"branch_id": "b1", "score": 0.9}},
-)
+_ARTIFACT = "variants/candidate/run.js"
+_RECEIPT = "run.receipt.json"
 
 
 @dataclass(kw_only=True)
 class World:
-    """The folder that the story works in, the installed example data, and what later steps need."""
+    """The folder that the story works in, with its inputs, and what later steps need."""
 
     folder: str
-    data: str
     receipt: dict[str, Any] = field(default_factory=dict)
 
     def path(self, *names: str) -> str:
@@ -64,11 +62,11 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step: what it claims, what a person would type for it, and the function that does it."""
+    """One step: what it claims, what a person types for it, and the function that does it."""
 
     name: str
     claim: str
-    command: str
+    commands: list[str]
     act: Callable[[World], Outcome]
 
 
@@ -80,41 +78,34 @@ def play(step: Step, world: World) -> Outcome:
         return Outcome(text=str(error).replace(world.folder + os.sep, ""), ok=False)
 
 
-def _clock() -> Callable[[], str]:
-    second = iter(range(60))
-    return lambda: f"2026-01-01T00:00:{next(second):02d}.000Z"
-
-
 def _create(world: World) -> Outcome:
-    made = _new_capsule(world.path("run"), "run-example", "example/1")
+    made = _new_capsule(world.path("run"), 1)
     return Outcome(
         text=f"run_id {made.metadata.run_id}, capsule_id {made.metadata.capsule_id}",
         ok=verify(world.path("run")).entry_count == 0,
     )
 
 
-def _new_capsule(path: str, run_id: str, harness_version: str) -> Capsule:
+def _new_capsule(path: str, number: int) -> Capsule:
     return Capsule.create(
         path,
-        run_id=run_id,
-        capsule_id=f"{run_id}-capsule",
-        harness_version=harness_version,
-        task_family=_FAMILY,
-        clock=_clock(),
+        run_id=f"run-{number}",
+        capsule_id=f"c-{number}",
+        harness_version=f"v{number}",
+        task_family=FAMILY,
     )
 
 
 def _append(world: World) -> Outcome:
-    capsule = Capsule.open(world.path("run"), clock=_clock())
-    entries = [capsule.append(**entry) for entry in _ENTRIES]
+    capsule = Capsule.open(world.path("run"))
+    entries = [capsule.append(**entry) for entry in ENTRIES]
     chained = all(later["parent_hash"] == earlier["entry_hash"] for earlier, later in pairwise(entries))
-    return Outcome(text=f"{len(entries)} entries, the last is {entries[-1]['entry_hash'][:16]}", ok=chained)
+    return Outcome(text=f"{len(entries)} entries; each parent_hash is the entry_hash before it", ok=chained)
 
 
 def _secret(world: World) -> Outcome:
     before = read_regular(world.path("run", "journal.ndjson"))
-    payload = {"note": "PASSWORD=" + "not-a-real-one"}
-    code = _code_of(lambda: Capsule.open(world.path("run")).append("attempt", "note.made", payload))
+    code = _code_of(lambda: Capsule.open(world.path("run")).append("attempt", "note.made", SECRET))
     unchanged = read_regular(world.path("run", "journal.ndjson")) == before
     return Outcome(
         text=f"{code}; the journal is {'unchanged' if unchanged else 'changed'}",
@@ -134,13 +125,9 @@ def _code_of(act: Callable[[], object]) -> str:
 def _verify(world: World) -> Outcome:
     found = verify(world.path("run"))
     return Outcome(
-        text=f"code {found.code}, entry_count {found.entry_count}, root_hash {_short(found.root_hash)}",
-        ok=found.ok and found.entry_count == len(_ENTRIES),
+        text=f"code {found.code}, entry_count {found.entry_count}",
+        ok=found.ok and found.entry_count == len(ENTRIES),
     )
-
-
-def _short(text: str | None) -> str:
-    return "null" if text is None else text[:16]
 
 
 def _project(world: World) -> Outcome:
@@ -148,7 +135,7 @@ def _project(world: World) -> Outcome:
     counts = ", ".join(f"{name} {count}" for name, count in derived["by_lineage"].items())
     return Outcome(
         text=f"{counts}; max_effect_class {derived['max_effect_class']}",
-        ok=derived["max_effect_class"] == "SE1" and sum(derived["by_lineage"].values()) == len(_ENTRIES),
+        ok=derived["max_effect_class"] == "SE1" and sum(derived["by_lineage"].values()) == len(ENTRIES),
     )
 
 
@@ -161,23 +148,16 @@ def _export(world: World) -> Outcome:
     return Outcome(text=", ".join(exported["files"]), ok=same and len(exported["files"]) == 3)
 
 
-def _artifact(world: World) -> str:
-    return os.path.join(world.data, "variants", "candidate", "run.js")
-
-
 def _build(world: World) -> Outcome:
-    world.receipt = build_receipt(world.path("run"), artifact_path=_artifact(world), clock=_clock())
-    write_receipt(world.receipt, world.path("run.receipt.json"))
-    return Outcome(
-        text=f"receipt_hash {_short(world.receipt['receipt_hash'])},"
-        f" artifact_digest {_short(world.receipt['artifact_digest'])}",
-        ok=world.receipt["entry_count"] == len(_ENTRIES),
-    )
+    world.receipt = build_receipt(world.path("run"), artifact_path=world.path(_ARTIFACT))
+    write_receipt(world.receipt, world.path(_RECEIPT))
+    count, digest = world.receipt["entry_count"], world.receipt["artifact_digest"]
+    return Outcome(text=f"entry_count {count}, artifact_digest {digest[:16]}...", ok=count == len(ENTRIES))
 
 
 def _accept(world: World) -> Outcome:
-    verdict = verify_receipt(world.receipt, world.path("copy"), artifact_path=_artifact(world))
-    return Outcome(text="every check passes" if verdict.ok else str(verdict.reason), ok=verdict.ok)
+    verdict = verify_receipt(world.receipt, world.path("copy"), artifact_path=world.path(_ARTIFACT))
+    return Outcome(text="ok true, check null" if verdict.ok else str(verdict.reason), ok=verdict.ok)
 
 
 def _lines(world: World) -> list[bytes]:
@@ -200,7 +180,7 @@ def _tamper(world: World) -> Outcome:
     found = _refused(path, "capsule.invalid_entry", _TAMPERED_ENTRY)
     check = verify_receipt(world.receipt, path).check
     return Outcome(
-        text=f"{found.text}; receipt verify says {check}", ok=found.ok and check == "journal_integrity"
+        text=f"{found.text}; of the receipt: check {check}", ok=found.ok and check == "journal_integrity"
     )
 
 
@@ -223,7 +203,7 @@ def _shorten(world: World) -> Outcome:
     write_projection(path)
     verdict = verify_receipt(world.receipt, path)
     return Outcome(
-        text=f"capsule verify says {verify(path).code}, receipt verify says {verdict.check}",
+        text=f"code {verify(path).code}; of the receipt: check {verdict.check}",
         ok=verify(path).ok and verdict.check == "truncation",
     )
 
@@ -234,7 +214,7 @@ def _replay(world: World) -> Outcome:
         "read_titles": {"effect_class": "SE0", "determinism": "deterministic", "impl": called.append},
         "publish": {"effect_class": "SE4", "determinism": "nondeterministic", "impl": called.append},
     }
-    replayer = create_replayer(tools, store=FixtureStore(os.path.join(world.data, "replay")))
+    replayer = create_replayer(tools, store=FixtureStore(world.path("replay")))
     titles = replayer.call("read_titles", {"site": "docs"})["titles"]
     code = _code_of(lambda: replayer.call("publish", {"site": "docs"}))
     return Outcome(
@@ -246,7 +226,7 @@ def _replay(world: World) -> Outcome:
 
 def _gate(world: World) -> Outcome:
     before = sorted(os.listdir(world.folder))
-    code = _code_of(lambda: run_gate(os.path.join(world.data, "gate.json")))
+    code = _code_of(lambda: run_gate(world.path("gate.json")))
     return Outcome(
         text=code, ok=code == "gate.isolation_required" and sorted(os.listdir(world.folder)) == before
     )
@@ -255,7 +235,7 @@ def _gate(world: World) -> Outcome:
 def _inspect(world: World) -> Outcome:
     hits = {}
     for name in ("candidate", "hasty"):
-        variant = load_variant(os.path.join(world.data, "variants", name))
+        variant = load_variant(world.path("variants", name))
         hits[name] = scan_tripwires(variant)
     rules = sorted({hit["rule"] for hit in hits["hasty"]})
     return Outcome(
@@ -265,8 +245,7 @@ def _inspect(world: World) -> Outcome:
 
 
 def _group(world: World) -> Outcome:
-    other = _new_capsule(world.path("run-2"), "run-example-2", "example/2")
-    other.append("plan", "plan.made", {"task_id": "t01"})
+    _new_capsule(world.path("run-2"), 2).append(**OTHER_ENTRY)
     paths = [world.path(name) for name in ("run", "copy", "run-2")]
     report = group_capsules(paths)
     text = ", ".join(f"{name} {report[name]}" for name in ("input_count", "capsule_count", "duplicate_count"))
@@ -277,95 +256,113 @@ def _group(world: World) -> Outcome:
     )
 
 
+def _copy_commands(name: str, edit: str) -> list[str]:
+    """Give the command lines that copy the export and edit the journal of the copy with sed."""
+    return [f"cp -R copy {name}", f"sed {edit} copy/journal.ndjson > {name}/journal.ndjson"]
+
+
 STEPS: tuple[Step, ...] = (
     Step(
         name="create",
         claim="a new capsule has an identity and no entries",
-        command=f"evals capsule create run --task-family {_FAMILY}",
+        commands=[create_command("run", 1)],
         act=_create,
     ),
     Step(
         name="append",
         claim="each entry names the hash of the one before it",
-        command="evals capsule append run --lineage plan --kind plan.made --payload @entry.json ...",
+        commands=append_commands(),
         act=_append,
     ),
     Step(
         name="secret",
         claim="what looks like a credential is refused before a byte is written",
-        command="evals capsule append run --lineage attempt --kind note.made --payload @secret.json",
+        commands=["evals capsule append run --lineage attempt --kind note.made --payload @secret.json"],
         act=_secret,
     ),
     Step(
         name="verify",
         claim="the journal is one unbroken chain",
-        command="evals capsule verify run",
+        commands=["evals capsule verify run"],
         act=_verify,
     ),
     Step(
         name="project",
         claim="a summary follows from the verified bytes",
-        command="evals capsule project run",
+        commands=["evals capsule project run"],
         act=_project,
     ),
     Step(
         name="export",
         claim="the three files are copied byte for byte, and nothing else",
-        command="evals capsule export run copy",
+        commands=["evals capsule export run copy"],
         act=_export,
     ),
     Step(
         name="receipt",
         claim="a receipt fixes the capsule's state and an artifact's digest",
-        command="evals receipt build run --artifact candidate/run.js --out run.receipt.json",
+        commands=[f"evals receipt build run --artifact {_ARTIFACT} --out {_RECEIPT}"],
         act=_build,
     ),
     Step(
         name="accept",
         claim="whoever has the receipt can check the copy without its producer",
-        command="evals receipt verify run.receipt.json copy --artifact candidate/run.js",
+        commands=[f"evals receipt verify {_RECEIPT} copy --artifact {_ARTIFACT}"],
         act=_accept,
     ),
     Step(
         name="tamper",
         claim=f"a changed number is refused at its entry, {_TAMPERED_ENTRY}",
-        command='sed -i \'s/"passed":8/"passed":9/\' tampered/journal.ndjson; evals capsule verify tampered',
+        commands=[
+            *_copy_commands("tampered", """'s/"passed":8/"passed":9/'"""),
+            "evals capsule verify tampered",
+            f"evals receipt verify {_RECEIPT} tampered",
+        ],
         act=_tamper,
     ),
     Step(
         name="swap",
         claim="entries in another order are refused at the first that moved, 1",
-        command="evals capsule verify swapped",
+        commands=[*_copy_commands("swapped", "-e '2{h;d;}' -e 3G"), "evals capsule verify swapped"],
         act=_swap,
     ),
     Step(
         name="shorten",
         claim="a shortened journal still verifies; only the receipt tells",
-        command="evals receipt verify run.receipt.json shortened",
+        commands=[
+            *_copy_commands("shortened", "'$d'"),
+            "evals capsule project shortened > shortened.projection.json",
+            "evals capsule verify shortened",
+            f"evals receipt verify {_RECEIPT} shortened",
+        ],
         act=_shorten,
     ),
     Step(
         name="replay",
         claim="recorded responses are served, effects are refused, and no tool is called",
-        command="replay.create_replayer(tools, store=replay.FixtureStore('replay'))  # Python",
+        commands=["python replay_titles.py"],
         act=_replay,
     ),
     Step(
         name="gate",
         claim="no candidate is executed: the gate refuses before it reads anything",
-        command="evals gate run gate.json",
+        commands=["evals gate run gate.json"],
         act=_gate,
     ),
     Step(
         name="inspect",
         claim="a variant can be looked at without running it",
-        command="evals gate inspect candidate; evals gate inspect hasty",
+        commands=["evals gate inspect variants/candidate", "evals gate inspect variants/hasty"],
         act=_inspect,
     ),
     Step(
         name="group",
         claim="a copy counts once, and capsules are grouped by harness version",
-        command="evals capsule group run copy run-2",
+        commands=[
+            create_command("run-2", 2),
+            append_command("run-2", OTHER_ENTRY),
+            "evals capsule group run copy run-2",
+        ],
         act=_group,
     ),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evals_cli import main
-from evals_cli.commands import example_story
+from evals_cli.commands import example, example_story
 from evals_cli.commands.ports import documents, installed_folder
 from evals_cli.core import catalog
 from evals_cli.core.errors import EvalsError
@@ -231,7 +231,7 @@ def empty_temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_example_comes_out_as_claimed_and_leaves_nothing(call: Call, empty_temp: Path) -> None:
     code, out, err = call("example")
     assert (code, err) == (0, "")
-    assert out.count("\n    $ ") == len(example_story.STEPS)
+    assert out.count("\n    $ ") == sum(len(step.commands) for step in example_story.STEPS)
     assert f"PASS  {len(example_story.STEPS)} of {len(example_story.STEPS)} steps" in out
     assert "NOT AS CLAIMED" not in out
     assert list(empty_temp.iterdir()) == []
@@ -255,7 +255,7 @@ def test_the_examples_folder_can_be_kept_and_used(call: Call, empty_temp: Path) 
     assert call("capsule", "verify", f"{kept}/tampered")[0] == 1
     shutil.rmtree(kept)
     _, out, _ = call("example", "--keep")
-    assert f"kept in  {empty_temp}" in out
+    assert f"kept in           {empty_temp}" in out
 
 
 def test_a_step_that_does_not_come_out_stops_the_example(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,14 +273,24 @@ def test_a_refusal_that_no_step_claims_names_its_code_and_no_folder(tmp_path: Pa
     def refuse(world: example_story.World) -> example_story.Outcome:
         raise EvalsError("file.missing", f"{world.path('x')}: there is no such file")
 
-    step = example_story.Step(name="n", claim="c", command="x", act=refuse)
-    world = example_story.World(folder=str(tmp_path), data="")
+    step = example_story.Step(name="n", claim="c", commands=["x"], act=refuse)
+    world = example_story.World(folder=str(tmp_path))
     outcome = example_story.play(step, world)
     assert (outcome.text, outcome.ok) == ("file.missing: x: there is no such file", False)
 
 
 def test_an_act_that_is_not_refused_is_no_code() -> None:
     assert example_story._code_of(lambda: None) == "no refusal"
+
+
+def test_example_data_that_cannot_be_copied_is_a_named_failure(
+    call: Call, monkeypatch: pytest.MonkeyPatch, empty_temp: Path
+) -> None:
+    monkeypatch.setattr(example, "installed_folder", lambda _: "/nonexistent")
+    code, out, err = call("example")
+    assert (code, out) == (1, "")
+    assert err.startswith("evals: file.write_failed: ")
+    assert list(empty_temp.iterdir()) == []
 
 
 def test_no_place_for_the_example_is_a_named_failure(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
