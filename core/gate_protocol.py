@@ -3,6 +3,9 @@
 Nothing here starts, stops or reads a process; no executor exists that calls these. They decide what an
 account of a finished process is worth, so that a future executor and its tests have one rule.
 
+Rules for tasks, as for a task set: at least one, each with a text id of its own. Without tasks, or with an id
+that two of them have, every account is fatal and no run is a baseline; anything else is the caller's mistake.
+
 Rules for a child's account (first failure is `fatal`, and any fatal empties the outputs):
 - it is a mapping; no `error`; no `signal`; `status` is the number 0;
 - `stdout` is text of at most 1 MiB in UTF-8; its last line that is not blank is a JSON object;
@@ -41,14 +44,36 @@ class _Fatal(Exception):
 def parse_child_result(child: object, tasks: Iterable[Mapping[str, Any]]) -> ChildResult:
     """What the account `child` (status, signal, stdout, error) of a finished process is worth for `tasks`.
 
-    Never raises for the account's content. KeyError or TypeError for tasks without ids is the caller's.
+    Never raises for the account's content. TypeError or ValueError for tasks without ids is the caller's.
     """
-    ids = [task["id"] for task in tasks]
+    ids = _ids(tasks)
+    unusable = _unusable(ids)
+    if unusable is not None:
+        return ChildResult(fatal=unusable)
     try:
         document = _document(_output_text(child))
-        return ChildResult(outputs=_outputs(document, ids))
+        return ChildResult(outputs=_outputs(document, frozenset(ids)))
     except _Fatal as fatal:
         return ChildResult(fatal=str(fatal))
+
+
+def _ids(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [_task_id(task) for task in tasks]
+
+
+def _task_id(task: object) -> str:
+    if not isinstance(task, Mapping):
+        raise TypeError(f"a task is a mapping, not {type(task).__name__}")
+    task_id = task.get("id")
+    if not isinstance(task_id, str) or not task_id:
+        raise ValueError("a task's id is a non-empty text")
+    return task_id
+
+
+def _unusable(ids: list[str]) -> str | None:
+    if not ids:
+        return "there are no tasks"
+    return None if len(set(ids)) == len(ids) else "two tasks have the same id"
 
 
 def _output_text(child: object) -> str:
@@ -86,7 +111,7 @@ def _document(stdout: str) -> dict[str, Any]:
     return document
 
 
-def _outputs(document: dict[str, Any], ids: list[str]) -> dict[str, dict[str, Any]]:
+def _outputs(document: dict[str, Any], ids: frozenset[str]) -> dict[str, dict[str, Any]]:
     results = document.get("results")
     if not isinstance(results, list):
         raise _Fatal("the results are not a list")
@@ -115,9 +140,12 @@ def _answer(result: object) -> tuple[str, dict[str, Any]]:
 def baseline_failure(run: object, tasks: Iterable[Mapping[str, Any]]) -> str | None:
     """Why `run` (fatal, exit_code, marker_intact, fence_events, outputs) is no sound baseline, or None.
 
-    Never raises for the run's content. KeyError or TypeError for tasks without ids is the caller's.
+    Never raises for the run's content. TypeError or ValueError for tasks without ids is the caller's.
     """
-    ids = [task["id"] for task in tasks]
+    ids = _ids(tasks)
+    unusable = _unusable(ids)
+    if unusable is not None:
+        return unusable
     if not isinstance(run, Mapping):
         return "there is no account of the run"
     if run.get("fatal") is not None:

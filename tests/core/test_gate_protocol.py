@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -111,3 +112,35 @@ def test_a_complete_quiet_run_is_a_baseline():
 )
 def test_anything_less_is_no_baseline(run):
     assert isinstance(baseline_failure(run, TASKS), str)
+
+
+TWICE = [TASKS[0], TASKS[1], TASKS[0]]
+
+
+@pytest.mark.parametrize(("tasks", "reason"), [([], "no tasks"), ((), "no tasks"), (TWICE, "same id")])
+def test_without_tasks_or_with_one_id_twice_nothing_counts(tasks, reason):
+    outputs = {task["id"]: {"output": 1} for task in tasks}
+    account = child({"results": [{"id": task["id"], "output": 1} for task in tasks]})
+    result = parse_child_result(account, tasks)
+    assert reason in result.fatal
+    assert result.outputs == {}
+    assert reason in baseline_failure(baseline(outputs=outputs), tasks)
+
+
+@pytest.mark.parametrize(
+    "tasks", [None, 5, "ab", ["a"], [None], [{}], [{"id": 5}], [{"id": ""}], [{"id": ["a"]}]]
+)
+def test_tasks_of_another_shape_are_the_callers_mistake(tasks):
+    with pytest.raises((TypeError, ValueError)):
+        parse_child_result(child(), tasks)
+    with pytest.raises((TypeError, ValueError)):
+        baseline_failure(baseline(), tasks)
+
+
+def test_many_results_take_no_long_time():
+    tasks = [{"id": f"{number:x}"} for number in range(30_000)]
+    account = child({"results": [{"id": task["id"], "output": 1} for task in reversed(tasks)]})
+    started = time.process_time()
+    assert len(parse_child_result(account, tasks).outputs) == 30_000
+    # A look through a list for each of them takes three times that.
+    assert time.process_time() - started < 3
