@@ -96,6 +96,10 @@ def test_every_task_set(shared, tmp_path):
     check_tasksets(load(shared / "vectors" / "capsules" / "gate_tasksets.json"), tmp_path)
 
 
+def test_a_share_of_the_child_accounts():
+    check_children(load(DATA / "gate_child.json"))
+
+
 def test_every_child_account(shared):
     check_children(load(shared / "vectors" / "capsules" / "gate_child.json"))
 
