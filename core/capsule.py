@@ -98,7 +98,9 @@ def export_bundle(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> 
     """Copy the capsule in `path`, verified and projected, to the folder `out`; see `core.export`.
 
     Returns {"dir": out, "files": ["capsule.json", "journal.ndjson", "projection.json"]}. Raises the codes of
-    `verify`, `capsule.export_conflict`, `capsule.changed` and FileError `file.write_failed`.
+    `verify`, `capsule.export_conflict` (the target holds what the export would destroy, or a lock),
+    `capsule.changed`, and FileError `file.unreadable` (a look at the target failed), `file.missing`,
+    `file.not_regular` or `file.write_failed`.
     """
     from . import export
 

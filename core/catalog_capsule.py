@@ -191,9 +191,13 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         code="capsule.export_conflict",
-        meaning="The target of an export is the capsule itself, or holds files of another capsule.",
-        establishes="Nothing in the target was changed.",
-        does_not_establish="That what is in the target is a good capsule.",
-        next_step="Export to an empty directory, or to an earlier export of the same capsule.",
+        meaning="The target of an export is the capsule itself, holds files of another capsule or an append"
+        " lock, or its journal is not the beginning of the one to export: it is longer, went on differently"
+        " or cannot be read.",
+        establishes="The journal in the target was not changed: the export would have destroyed entries.",
+        does_not_establish="That what is in the target is a good capsule, or which of two journals is the"
+        " right one.",
+        next_step="Export to an empty directory, or to an earlier export of the same capsule. Where the"
+        " target holds newer entries, it is the one to export.",
     ),
 )

@@ -29,7 +29,7 @@ from .metadata import identity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from typing import Any, Final, Protocol
 
 FILE_NAME: Final = "journal.ndjson"
@@ -285,7 +285,7 @@ def read_entries(path: str, size: int) -> Iterator[dict[str, Any]]:
     where they are fewer, and `file.*` where the file cannot be opened or read.
     """
     index, parent_hash, tail = 0, GENESIS_HASH, b""
-    for chunk in _first_bytes(path, size):
+    for chunk in first_bytes(path, size):
         *lines, tail = (tail + chunk).split(b"\n")
         for line in lines:
             entry = check_line(line, index, parent_hash)
@@ -293,7 +293,8 @@ def read_entries(path: str, size: int) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def _first_bytes(path: str, size: int) -> Iterator[bytes]:
+def first_bytes(path: str, size: int) -> Generator[bytes, None, None]:
+    """The first `size` bytes of a journal; raises `capsule.changed` where they are fewer, and `file.*`."""
     descriptor = files.open_regular(path, follow_symlinks=False)
     try:
         for chunk in files.read_chunks(descriptor):

@@ -275,6 +275,18 @@ def test_a_handle_reads_changed_metadata_again(folder: Path, made: capsule.Capsu
     assert made.append("plan", "step")["seq"] == 1
 
 
+@pytest.mark.parametrize("way", ["append", "append_entry"])
+def test_entries_without_an_identity_beside_them_take_no_more(
+    folder: Path, made: capsule.Capsule, way: str
+) -> None:
+    made.append("plan", "step")
+    (folder / "capsule.json").unlink()
+    before = _journal(folder)
+    append = made.append if way == "append" else lambda *args: capsule.append_entry(folder, *args)
+    assert _code(lambda: append("plan", "step")).code == "capsule.metadata_invalid"
+    assert _journal(folder) == before
+
+
 @pytest.mark.parametrize("limit", [0, 700, 1 << 20])
 def test_memory_by_bytes_and_by_digest_hold_the_same(
     folder: Path, made: capsule.Capsule, monkeypatch: pytest.MonkeyPatch, limit: int
