@@ -56,7 +56,7 @@ def test_every_word_from_outside_is_quoted() -> None:
     assert command_line("validate", "--smoke") == "evals validate ./--smoke"
     assert (
         command_line("validate-schema", "claim-registry", "a;b\x1b", repo_root="../it's")
-        == r"evals validate-schema claim-registry $'a;b\u001b' --repo-root '../it'\"'\"'s'"
+        == """evals validate-schema claim-registry $'a;b\\u001b' --repo-root '../it'"'"'s'"""
     )
 
 
