@@ -57,6 +57,39 @@ def test_an_environment_that_fits_is_used_without_a_word(checkout: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (0, "python evals [unset] run x y\n", "")
 
 
+RECORDER = '#!/bin/sh\necho "${0##*/}" >> "$RECORD"\nexec "/usr/bin/${0##*/}" "$@"\n'
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/usr/bin/cmp"), reason="records programs by wrapping those in /usr/bin"
+)
+def test_an_environment_that_fits_costs_two_comparisons_and_one_python(
+    checkout: Path, tmp_path: Path
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in (
+        "cmp",
+        "readlink",
+        "dirname",
+        "basename",
+        "python3",
+        "python",
+        "python3.12",
+        "git",
+        "sed",
+        "env",
+    ):
+        (programs / name).write_text(RECORDER)
+        (programs / name).chmod(0o755)
+    python = checkout / ".venv/bin/python"
+    python.write_text('#!/bin/sh\necho "the environment\'s python" >> "$RECORD"\n')
+    record = tmp_path / "record"
+    done = run(checkout / "scripts/evals", "state", cwd=checkout, PATH=str(programs), RECORD=str(record))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert record.read_text().splitlines() == ["cmp", "cmp", "the environment's python"]
+
+
 def test_it_works_from_any_folder_and_through_links(checkout: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
