@@ -284,27 +284,6 @@ def test_the_package_offers_its_error_and_nothing_unpromised() -> None:
         evals_cli.__getattr__("journal")
 
 
-def test_the_promised_functions_are_there() -> None:
-    promised = {
-        "canonical": ["loads", "canonical_json", "sha256_hex", "hash_value"],
-        "envelope": ["SCHEMA_VERSION", "LINEAGES", "EFFECT_CLASSES", "GENESIS_HASH", "redact_payload"],
-        "capsule": ["Capsule", "verify", "project", "write_projection", "export_bundle"],
-        "receipt": ["build_receipt", "verify_receipt", "write_receipt"],
-        "retrospective": ["group_capsules"],
-        "replay": ["FixtureStore", "create_replayer", "EFFECT_FENCE_PRELOAD"],
-        "gate": ["require_supported_isolation", "run_gate", "run_variant", "digest_dir", "load_variant"],
-    }
-    promised["envelope"] += ["scan_for_canaries", "validate_envelope", "compute_entry_hash"]
-    promised["gate"] += ["load_taskset", "scan_tripwires", "parse_child_result", "baseline_failure"]
-    missing = [
-        f"{module}.{name}"
-        for module, names in promised.items()
-        for name in names
-        if not hasattr(getattr(evals_cli, module), name)
-    ]
-    assert missing == []
-
-
 def test_a_refusal_document_that_cannot_be_printed_is_said_on_stderr(
     stub: Stub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
