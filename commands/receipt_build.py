@@ -1,14 +1,15 @@
 """`evals receipt build DIR`: issue a receipt for a capsule as it stands.
 
 Rules of this module:
-1. The gate document is read before the capsule is touched; the receipt is printed also when it is written.
+1. The receipt's place is judged and the gate document read before the capsule is touched; the receipt is
+   printed also when it is written.
 2. The receipt names the artifact by its digest; the artifact itself is not copied.
 3. Receipts made here carry no signature: keys are the business of Python callers, which pass a signer.
 """
 
 from __future__ import annotations
 
-from ..core.receipt import build_receipt, write_receipt
+from ..core.receipt import build_receipt, refuse_target, write_receipt
 from .receipt_files import read_gate, refuse_overwriting
 
 TYPE_CHECKING = False
@@ -29,6 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Build, write where asked, print; 0, or 1 with a `capsule.*`, `receipt.*` or `file.*` code."""
     refuse_overwriting(args.out, artifact=args.artifact, gate=args.gate)
+    if args.out is not None:
+        refuse_target(args.out)
     gate = read_gate(args.gate)
     receipt = build_receipt(args.dir, artifact_path=args.artifact, gate_receipt=gate)
     if args.out is not None:

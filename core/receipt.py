@@ -29,7 +29,9 @@ from .capsule import Snapshot, read_snapshot
 from .ecmascript import MAX_SAFE_INTEGER
 from .envelope import SCHEMA_VERSION, is_hash, is_id
 from .errors import EvalsError, FileError
-from .files import make_folders, read_regular, sha256_file, shown, system_error, write_whole
+from .export import FILE_NAMES
+from .files import as_path, make_folders, read_regular, sha256_file, shown, system_error, write_whole
+from .lock import FILE_NAME as LOCK_NAME
 from .timestamps import now_text
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ Path = str | os.PathLike[str]
 Signer = Callable[[str], object]
 Verifier = Callable[[str, Any], bool]
 
-_CAPSULE_FILES = ("capsule.json", "journal.ndjson", projection.FILE_NAME)
+# A capsule's own names; some file systems take other cases, dots and spaces at the end for the same.
+_OWN_NAMES = (*FILE_NAMES, LOCK_NAME)
 
 
 @dataclass(frozen=True)
@@ -124,30 +127,45 @@ def receipt_hash(receipt: Mapping[str, Any]) -> str:
 def write_receipt(receipt: Mapping[str, Any], path: Path) -> None:
     """Put `receipt` at `path` as canonical JSON and a line feed, whole; folders are made.
 
-    Raises EvalsError `receipt.target_refused` where `path` has the name of a capsule's own file or is there
-    and no regular file, `json.unsupported_value`, and FileError `file.write_failed`.
+    Raises EvalsError `receipt.target_refused` where `path` has the name of a capsule's own file or of its
+    lock, is one of them under another name, or is there and no regular file; `json.unsupported_value`; and
+    FileError `file.write_failed`.
     """
-    target = os.fspath(path)
+    target = as_path(path)
     raw = canonical_bytes(dict(receipt)) + b"\n"
-    if os.path.basename(target) in _CAPSULE_FILES:
-        raise _target_refused(target, "a capsule's own file has this name")
-    if _is_other_than_a_file(target):
-        raise _target_refused(target, "not a regular file")
+    refuse_target(target)
     make_folders(os.path.dirname(target))
     write_whole(target, raw)
+
+
+def refuse_target(path: Path) -> None:
+    """Refuse `path` as the place of a receipt, as `write_receipt` does; nothing is written or made."""
+    target = as_path(path)
+    folder, name = os.path.split(target)
+    if name.rstrip(". ").casefold() in _OWN_NAMES:
+        raise _target_refused(target, "a capsule's own file has this name")
+    found = _status(target)
+    if found is None:
+        return
+    if not stat.S_ISREG(found.st_mode):
+        raise _target_refused(target, "not a regular file")
+    for own_name in _OWN_NAMES:
+        own = _status(os.path.join(folder, own_name))
+        if own is not None and os.path.samestat(found, own):
+            raise _target_refused(target, f"it is the capsule's own {own_name}")
 
 
 def _target_refused(target: str, reason: str) -> EvalsError:
     return EvalsError("receipt.target_refused", f"{shown(target)}: {reason}; write the receipt elsewhere")
 
 
-def _is_other_than_a_file(target: str) -> bool:
+def _status(path: str) -> os.stat_result | None:
     try:
-        return not stat.S_ISREG(os.stat(target).st_mode)
+        return os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return None
     except OSError as error:
-        raise system_error(error, target, "write") from error
+        raise system_error(error, path, "write") from error
 
 
 def _artifact_digest(artifact_path: Path) -> str:

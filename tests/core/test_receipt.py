@@ -197,6 +197,28 @@ class TestWrite:
         assert refused(write_receipt, document, folder / name) == "receipt.target_refused"
         assert (folder / name).read_bytes() == before
 
+    @pytest.mark.parametrize(
+        "name", [".append.lock", ".Append.LOCK", "JOURNAL.ndjson", "Capsule.json", "projection.json. ."]
+    )
+    def test_a_receipt_has_no_name_that_may_be_taken_for_a_capsules_file(self, folder, name):
+        document = build(folder)
+        before = state(folder)
+        assert refused(write_receipt, document, folder / name) == "receipt.target_refused"
+        assert state(folder) == before
+
+    @pytest.mark.parametrize("link", [os.link, os.symlink])
+    def test_a_receipt_never_replaces_another_name_of_a_capsules_file(self, folder, link):
+        document = build(folder)
+        link(folder / "journal.ndjson", folder / "r.json")
+        assert refused(write_receipt, document, folder / "r.json") == "receipt.target_refused"
+        assert os.path.samefile(folder / "journal.ndjson", folder / "r.json")
+
+    def test_a_receipt_may_stand_beside_the_capsules_files(self, folder):
+        document = build(folder)
+        for _ in range(2):
+            write_receipt(document, folder / "receipt.json")
+        assert failing(document, folder) is None
+
     @pytest.mark.parametrize("kind", ["folder", "fifo"])
     def test_a_receipt_never_replaces_what_is_no_file(self, folder, tmp_path, kind):
         path = tmp_path / kind
