@@ -48,7 +48,9 @@ def run(context: Context) -> LaneResult:
     folder = Path(context.folder)
     fire_audit(folder / "audit", result)
     for linked in (False, True):
-        fire_traps(folder / f"traps {linked}", result, linked=linked, quick=context.quick)
+        fire_traps(
+            folder / f"traps, {'linked' if linked else 'plain'}", result, linked=linked, quick=context.quick
+        )
     fire_without_network(folder / "network", result, context)
     return result
 

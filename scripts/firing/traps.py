@@ -172,7 +172,7 @@ _SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 def _section(title: str, keys: tuple[str, ...], evil: Path, prefix: str) -> str:
     name = title.partition('"')[0].strip()
     bang = "!" if name == "alias" else ""
-    return f"[{title}]\n" + "".join(f'\t{key} = "{bang}{evil} {prefix}{name}-{key}"\n' for key in keys)
+    return f"[{title}]\n" + "".join(f'\t{key} = "{bang}\\"{evil}\\" {prefix}{name}-{key}"\n' for key in keys)
 
 
 def _lay_hooks(folder: Path, evil: Path, prefix: str) -> None:
