@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import os
 
-from ..core.canonical import MAX_BYTES, loads
+from ..core.canonical import loads
 from ..core.errors import EvalsError
 from ..core.files import read_regular, shown
+from ..core.receipt import MAX_RECEIPT_BYTES
 from .arguments import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+# A gate document may be as large as a receipt: what it holds can end up in one.
+MAX_DOCUMENT_BYTES = MAX_RECEIPT_BYTES
 
 
 def read_document(path: str, role: str) -> Any:
@@ -27,7 +31,7 @@ def read_document(path: str, role: str) -> Any:
     Raises EvalsError `receipt.unreadable`, with the underlying code in details["cause"].
     """
     try:
-        return loads(read_regular(path, limit=MAX_BYTES))
+        return loads(read_regular(path, limit=MAX_DOCUMENT_BYTES))
     except EvalsError as error:
         reason = error.message.removeprefix(f"{shown(path)}: ")
         message = f"{role} {shown(path)} cannot be used: {reason}"

@@ -52,7 +52,10 @@ CHECKS = (
     "artifact",
     "gate_receipt",
 )
-MAX_PROJECTION_BYTES = 8 * 1024 * 1024
+# Large enough for any signature or verdict; JSON can take fifty times its size in memory.
+MAX_RECEIPT_BYTES = 4 * 1024 * 1024
+# A projection repeats texts of the metadata, which are at most half of this.
+MAX_PROJECTION_BYTES = 2 * 1024 * 1024
 
 Path = str | os.PathLike[str]
 Signer = Callable[[str], object]
@@ -83,14 +86,16 @@ def build_receipt(
     """A receipt for the capsule in the folder `path` as it stands; its projection.json is written.
 
     `signer(receipt_hash)` returns a JSON value. Raises EvalsError `receipt.schema_invalid` (artifact_digest
-    is no SHA-256), `receipt.artifact_unreadable`, the codes of `capsule.verify`, `json.unsupported_value`
-    and FileError `file.write_failed`.
+    is no SHA-256), `receipt.artifact_unreadable`, the codes of `capsule.verify`, `json.unsupported_value`,
+    `json.too_large` (signature or verdict make it larger than MAX_RECEIPT_BYTES) and FileError
+    `file.write_failed`; TypeError or ValueError for what is no path.
     """
+    folder, artifact = as_path(path), _optional_path(artifact_path)
     if artifact_digest is not None and not is_hash(artifact_digest):
         raise EvalsError("receipt.schema_invalid", "artifact_digest: expected 64 lower-case hex digits")
-    if artifact_digest is None and artifact_path is not None:
-        artifact_digest = _artifact_digest(artifact_path)
-    snapshot = read_snapshot(path)
+    if artifact_digest is None and artifact is not None:
+        artifact_digest = _artifact_digest(artifact)
+    snapshot = read_snapshot(folder)
     derived = snapshot.projection
     if derived is None:
         raise snapshot.verification.error()
@@ -112,15 +117,16 @@ def build_receipt(
     receipt["receipt_hash"] = receipt_hash(receipt)
     if signer is not None:
         receipt["signature"] = signer(receipt["receipt_hash"])
-    canonical_bytes(receipt)
-    write_whole(os.path.join(os.fspath(path), projection.FILE_NAME), projection.projection_bytes(derived))
+    if len(canonical_bytes(receipt)) >= MAX_RECEIPT_BYTES:
+        raise EvalsError("json.too_large", f"the receipt is larger than {MAX_RECEIPT_BYTES} bytes")
+    write_whole(os.path.join(folder, projection.FILE_NAME), projection.projection_bytes(derived))
     return receipt
 
 
 def receipt_hash(receipt: Mapping[str, Any]) -> str:
     """The hash of a receipt's fields without receipt_hash and with signature null, lower-case hex."""
-    covered = {key: value for key, value in receipt.items() if key != "receipt_hash"}
-    covered["signature"] = None
+    covered = {**receipt, "signature": None}
+    covered.pop("receipt_hash", None)
     return hash_value(covered)
 
 
@@ -168,7 +174,11 @@ def _status(path: str) -> os.stat_result | None:
         raise system_error(error, path, "write") from error
 
 
-def _artifact_digest(artifact_path: Path) -> str:
+def _optional_path(path: Path | None) -> str | None:
+    return None if path is None else as_path(path)
+
+
+def _artifact_digest(artifact_path: str) -> str:
     try:
         return sha256_file(artifact_path)
     except FileError as error:
@@ -183,7 +193,7 @@ class _Claim:
     folder: str
     snapshot: Snapshot
     derived: dict[str, Any]
-    artifact_path: Path | None
+    artifact_path: str | None
     artifact_digest: str | None
     gate_receipt: object
 
@@ -199,9 +209,11 @@ def verify_receipt(
 ) -> ReceiptVerdict:
     """Whether `receipt` holds for the capsule in the folder `path`; never raises for content.
 
-    `verifier(receipt_hash, signature)` must return True. What it raises comes through, and so does
-    `json.unsupported_value` for a `gate_receipt` that is not JSON.
+    `verifier(receipt_hash, signature)` must return True. What it raises comes through, and so do
+    `json.unsupported_value` for a `gate_receipt` that is not JSON, and TypeError or ValueError for what is
+    no path.
     """
+    folder, artifact = as_path(path), _optional_path(artifact_path)
     problem = _schema_problem(receipt)
     if problem is not None or not isinstance(receipt, Mapping):
         return _failed("schema", problem or "")
@@ -210,16 +222,16 @@ def verify_receipt(
         return _failed("receipt_hash", "the receipt's hash is not that of its fields")
     if verifier is not None and not _is_signed(receipt, verifier):
         return _failed("signature", "the signature is missing or the verifier does not accept it")
-    snapshot = read_snapshot(path, checkpoint=int(receipt["entry_count"]))
+    snapshot = read_snapshot(folder, checkpoint=int(receipt["entry_count"]))
     if snapshot.projection is None:
         verdict = snapshot.verification
         return _failed(_capsule_check(verdict.code), f"{verdict.code}: {verdict.reason}")
     claim = _Claim(
         receipt=receipt,
-        folder=os.fspath(path),
+        folder=folder,
         snapshot=snapshot,
         derived=snapshot.projection,
-        artifact_path=artifact_path,
+        artifact_path=artifact,
         artifact_digest=artifact_digest,
         gate_receipt=gate_receipt,
     )

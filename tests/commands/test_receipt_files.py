@@ -44,3 +44,30 @@ def test_a_place_that_a_receipt_must_not_take_is_refused_before_the_capsule_is_t
     assert err.startswith("evals: receipt.target_refused: ")
     assert sorted((path.name, path.lstat().st_mtime_ns) for path in (tmp_path / "c").iterdir()) == before
     assert call("capsule", "append", "c", "--lineage", "plan", "--kind", "b")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["verify", "big", "c"], ["verify", "r", "c", "--gate", "big"], ["build", "c", "--gate", "big"]]
+)
+def test_a_document_just_larger_than_four_mebibytes_is_not_read(
+    call: Call, tmp_path: Path, words: list[str]
+) -> None:
+    call("receipt", "build", "c", "--out", "r")
+    (tmp_path / "big").write_bytes(b"{}" + b" " * (4 * 1024 * 1024 - 2))
+    assert "receipt.unreadable" not in call("receipt", *words)[2]
+    (tmp_path / "big").write_bytes(b"{}" + b" " * (4 * 1024 * 1024 - 1))
+    code, out, err = call("receipt", *words)
+    assert (code, out) == (1, "")
+    assert err.startswith("evals: receipt.unreadable: ")
+    assert "4194304 bytes" in err
+
+
+def test_the_largest_receipt_that_is_built_can_be_verified(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "g").write_text('{"verdict": "%s"}' % ("x" * (4 * 1024 * 1024 - 1500)))
+    assert call("receipt", "build", "c", "--gate", "g", "--out", "r")[0] == 0
+    assert call("receipt", "verify", "r", "c", "--gate", "g")[0] == 0
+    (tmp_path / "g").write_text('{"verdict": "%s"}' % ("x" * (4 * 1024 * 1024 - 500)))
+    code, _, err = call("receipt", "build", "c", "--gate", "g", "--out", "r2")
+    assert code == 1
+    assert err.startswith("evals: json.too_large: ")
+    assert not (tmp_path / "r2").exists()

@@ -24,6 +24,7 @@ IDENTITY = {
     "task_family": "slugify",
 }
 WHEN = "2026-08-20T00:00:00.000Z"
+BAD_PATHS = [b"capsule", 5, None, "a\0b", "\ud800"]
 FIELDS = [
     "schema",
     "envelope_schema",
@@ -180,6 +181,26 @@ class TestBuild:
         monkeypatch.setattr(os, "replace", read_only)
         assert refused(build, folder) == "file.write_failed"
 
+    @pytest.mark.parametrize(
+        "options", [{"signer": lambda _: "x" * 4194304}, {"gate_receipt": {"verdict": "x" * 4194304}}]
+    )
+    def test_a_receipt_that_could_not_be_read_back_is_not_issued(self, folder, options):
+        assert refused(build, folder, **options) == "json.too_large"
+        assert not (folder / "projection.json").exists()
+
+    @pytest.mark.parametrize("path", BAD_PATHS)
+    def test_what_is_no_path_is_the_callers_mistake(self, folder, path):
+        for call in (build, lambda bad: build(folder, artifact_path=bad or 0, artifact_digest="a" * 64)):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                call(path)
+            assert not isinstance(caught.value, EvalsError)
+        assert not (folder / "projection.json").exists()
+
+    @pytest.mark.parametrize("document", [None, 5, "text", [1]])
+    def test_the_hash_of_what_is_no_receipt_is_the_callers_mistake(self, document):
+        with pytest.raises(TypeError):
+            receipt.receipt_hash(document)
+
 
 class TestWrite:
     def test_a_receipt_is_one_canonical_line_and_folders_are_made(self, folder, tmp_path):
@@ -242,8 +263,23 @@ class TestWrite:
     def test_what_is_not_json_is_not_written(self, tmp_path):
         assert refused(write_receipt, {"a": {1}}, tmp_path / "r.json") == "json.unsupported_value"
 
+    @pytest.mark.parametrize("path", BAD_PATHS)
+    def test_what_is_no_path_is_the_callers_mistake(self, folder, path):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            write_receipt(build(folder), path)
+        assert not isinstance(caught.value, EvalsError)
+
 
 class TestVerify:
+    @pytest.mark.parametrize("path", BAD_PATHS)
+    def test_what_is_no_path_is_the_callers_mistake(self, folder, path):
+        document = build(folder)
+        for call in (verify_receipt, lambda one, bad: verify_receipt(one, folder, artifact_path=bad or 0)):
+            for one in (document, None):
+                with pytest.raises((TypeError, ValueError)) as caught:
+                    call(one, path)
+                assert not isinstance(caught.value, EvalsError)
+
     def test_an_untouched_capsule_passes_here_and_exported(self, folder, tmp_path):
         document = build(folder)
         assert verify_receipt(document, folder) == ReceiptVerdict(True, None, None)
