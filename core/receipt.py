@@ -24,14 +24,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import projection
-from .canonical import canonical_bytes, hash_value, loads
-from .capsule import Snapshot, read_snapshot
+from .canonical import canonical_bytes, hash_value
+from .capsule import read_snapshot
 from .ecmascript import MAX_SAFE_INTEGER
 from .envelope import SCHEMA_VERSION, is_hash, is_id
 from .errors import EvalsError, FileError
 from .export import FILE_NAMES
-from .files import as_path, make_folders, read_regular, sha256_file, shown, system_error, write_whole
+from .files import as_path, make_folders, sha256_file, shown, system_error, write_whole
 from .lock import FILE_NAME as LOCK_NAME
+from .receipt_comparisons import COMPARISONS, Claim
 from .timestamps import now_text
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ CHECKS = (
 )
 # Large enough for any signature or verdict; JSON can take fifty times its size in memory.
 MAX_RECEIPT_BYTES = 4 * 1024 * 1024
-# A projection repeats texts of the metadata, which are at most half of this.
-MAX_PROJECTION_BYTES = 2 * 1024 * 1024
 
 Path = str | os.PathLike[str]
 Signer = Callable[[str], object]
@@ -185,19 +184,6 @@ def _artifact_digest(artifact_path: str) -> str:
         raise EvalsError("receipt.artifact_unreadable", error.message, error.details) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Claim:
-    """A receipt whose schema holds, the capsule as it is, and what the caller wants compared."""
-
-    receipt: Mapping[str, Any]
-    folder: str
-    snapshot: Snapshot
-    derived: dict[str, Any]
-    artifact_path: str | None
-    artifact_digest: str | None
-    gate_receipt: object
-
-
 def verify_receipt(
     receipt: object,
     path: Path,
@@ -226,7 +212,7 @@ def verify_receipt(
     if snapshot.projection is None:
         verdict = snapshot.verification
         return _failed(_capsule_check(verdict.code), f"{verdict.code}: {verdict.reason}")
-    claim = _Claim(
+    claim = Claim(
         receipt=receipt,
         folder=folder,
         snapshot=snapshot,
@@ -235,7 +221,7 @@ def verify_receipt(
         artifact_digest=artifact_digest,
         gate_receipt=gate_receipt,
     )
-    for check, judge in _COMPARISONS:
+    for check, judge in COMPARISONS:
         problem = judge(claim)
         if problem is not None:
             return _failed(check, problem)
@@ -299,90 +285,3 @@ def _capsule_check(code: str) -> str:
     if code == "capsule.missing_journal":
         return "journal_present"
     return "metadata" if code.startswith("capsule.metadata_") else "journal_integrity"
-
-
-def _truncation(claim: _Claim) -> str | None:
-    found, named = claim.derived["entry_count"], claim.receipt["entry_count"]
-    return f"the journal holds {found} entries, the receipt names {named}" if found < named else None
-
-
-def _capsule_root(claim: _Claim) -> str | None:
-    if claim.snapshot.checkpoint_root == claim.receipt["capsule_root"]:
-        return None
-    return f"the root after {claim.receipt['entry_count']} entries is not the receipt's"
-
-
-def _stale_checkpoint(claim: _Claim) -> str | None:
-    found, named = claim.derived["entry_count"], claim.receipt["entry_count"]
-    return f"the journal has grown from {named} to {found} entries" if found > named else None
-
-
-def _journal_digest(claim: _Claim) -> str | None:
-    if claim.derived["journal_sha256"] == claim.receipt["journal_sha256"]:
-        return None
-    return "the journal's SHA-256 is not the receipt's"
-
-
-def _identity(claim: _Claim) -> str | None:
-    for field in ("run_id", "capsule_id"):
-        if claim.derived[field] != claim.receipt[field]:
-            return f"the capsule's {field} is not the receipt's"
-    return None
-
-
-def _projection(claim: _Claim) -> str | None:
-    name = projection.FILE_NAME
-    try:
-        stored = loads(
-            read_regular(os.path.join(claim.folder, name), limit=MAX_PROJECTION_BYTES, follow_symlinks=False)
-        )
-    except EvalsError as error:
-        return f"{name} cannot be used ({error.code})"
-    if not isinstance(stored, dict):
-        return f"{name} is not an object"
-    own_hash = projection.projection_hash(stored)
-    if own_hash != stored.get("projection_hash"):
-        return f"the hash of {name} is not that of its fields"
-    if own_hash != claim.receipt["projection_hash"]:
-        return f"the hash of {name} is not the receipt's"
-    if canonical_bytes(stored) != canonical_bytes(claim.derived):
-        return f"{name} is not what the journal and the metadata give"
-    return None
-
-
-def _artifact(claim: _Claim) -> str | None:
-    digest = claim.artifact_digest
-    if digest is None:
-        if claim.artifact_path is None:
-            return None
-        try:
-            digest = sha256_file(claim.artifact_path)
-        except FileError as error:
-            return f"the artifact cannot be read ({error.message})"
-    named = claim.receipt["artifact_digest"]
-    if named is None:
-        return "the receipt names no artifact"
-    return None if digest == named else "the artifact's SHA-256 is not the receipt's"
-
-
-def _gate_receipt(claim: _Claim) -> str | None:
-    if claim.gate_receipt is None:
-        return None
-    named = claim.receipt["gate_receipt_digest"]
-    if named is None:
-        return "the receipt names no gate document"
-    return (
-        None if hash_value(claim.gate_receipt) == named else "the gate document's hash is not the receipt's"
-    )
-
-
-_COMPARISONS: tuple[tuple[str, Callable[[_Claim], str | None]], ...] = (
-    ("truncation", _truncation),
-    ("capsule_root", _capsule_root),
-    ("stale_checkpoint", _stale_checkpoint),
-    ("journal_integrity", _journal_digest),
-    ("metadata", _identity),
-    ("projection", _projection),
-    ("artifact", _artifact),
-    ("gate_receipt", _gate_receipt),
-)
