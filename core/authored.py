@@ -2,7 +2,7 @@
 
 Rules:
 - A path is taken relative to its root and opened only through `contained`, so no link leads out.
-- A document or text is at most MAX_AUTHORED_BYTES; a larger one is `file.too_large` before it is parsed.
+- A document or text is at most `limits.AUTHORED` bytes; a larger one is `file.too_large` before it is parsed.
 - A text is strict UTF-8; anything else is `json.invalid`, since words cannot be judged in it.
 - A folder is listed in the order of its names; what is missing, or is no folder, has no list.
 - A finding is one line that starts with the path, then the JSON path or line, then what to do.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 
+from . import limits
 from .canonical import decode_utf8
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from .documents import Documents
 
-MAX_AUTHORED_BYTES = 16 * 1024 * 1024
-
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
 
 
@@ -34,12 +33,12 @@ def read_document(root: str, path: str, documents: Documents) -> Any:
 
     Raises EvalsError: `path.*` and `file.*` of `contained.read_inside`, and the errors of the parser.
     """
-    return documents.parse(path, read_inside(root, path, limit=MAX_AUTHORED_BYTES))
+    return documents.parse(path, read_inside(root, path, limit=limits.AUTHORED))
 
 
 def read_words(root: str, path: str) -> str:
     """The text of the file at `path` below `root`; errors as `read_document`, `json.invalid` if not UTF-8."""
-    return decode_utf8(read_inside(root, path, limit=MAX_AUTHORED_BYTES))
+    return decode_utf8(read_inside(root, path, limit=limits.AUTHORED))
 
 
 def list_names(root: str, folder: str) -> list[str] | None:

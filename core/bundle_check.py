@@ -20,8 +20,9 @@ about who wrote it, or whether the run that it describes took place.
 from __future__ import annotations
 
 from . import bundle_agreement as agreement
-from .bundle_files import BundleFiles, about
+from .authored import about
 from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
+from .check_record import check_record
 from .contained import inside_status
 from .errors import EvalsError, FileError
 from .files import shown
@@ -33,8 +34,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .bundle_files import BundleFiles
     from .documents import Documents
 
+EXECUTION_MODES = ("synthetic", "real")
 _IDENTITY = ("run_id", "case_id", "suite_id", "execution_mode")
 
 # Pointer key -> label and schema of the documents that are parsed.
@@ -54,21 +57,13 @@ class Check:
 
     def __init__(self, label: str, data_path: str, problems: list[str], *, schema: str | None = None) -> None:
         self.label = label
-        self.data_path = shown(data_path)
+        self.data_path = data_path
         self.problems = capped(problems)
         self.schema = schema
 
     def document(self) -> dict[str, Any]:
         """The check as `validation-result` holds it."""
-        packet: dict[str, Any] = {"label": self.label}
-        if self.schema is not None:
-            packet["schema_path"] = f"schemas/{self.schema}.schema.json"
-        return {
-            **packet,
-            "data_path": self.data_path,
-            "status": "fail" if self.problems else "pass",
-            "errors": list(self.problems),
-        }
+        return check_record(self.label, self.data_path, self.problems, schema=self.schema)
 
 
 class BundleVerdict:

@@ -3,10 +3,10 @@
 Rules:
 - A file is opened inside the root only, must be regular, and is read at most once for its content: the
   digest of a document is that of the very bytes that were parsed.
-- A document is at most MAX_DOCUMENT_BYTES; an artifact of any size is digested as a stream.
+- A document is at most `limits.BUNDLE_DOCUMENT` bytes; an artifact of any size is digested as a stream.
 - A digest that differs is looked at once more with CRLF read as LF, since git can write files that way: the
   problem then says so. It is a problem all the same: other bytes were vouched for. git converts texts, so
-  a file past MAX_CONVERTED_BYTES is not read again.
+  a file past `limits.CONVERTED` is not read again.
 
 A matching digest shows that the bytes are those that the manifest names, not that either is true.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 
+from . import limits
 from .contained import open_inside, read_inside, sha256_inside
 from .errors import FileError
 from .files import close_quietly, read_chunks, shown, system_error
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from .documents import Documents
 
-MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
-MAX_CONVERTED_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
@@ -40,10 +39,10 @@ class BundleFiles:
     def read(self, path: str) -> bytes:
         """The bytes of the document at `path`.
 
-        Raises FileError as `contained.read_inside`; past MAX_DOCUMENT_BYTES `file.too_large`.
+        Raises FileError as `contained.read_inside`; past `limits.BUNDLE_DOCUMENT` `file.too_large`.
         """
         try:
-            raw = read_inside(self._root, path, limit=MAX_DOCUMENT_BYTES)
+            raw = read_inside(self._root, path, limit=limits.BUNDLE_DOCUMENT)
         except FileError as error:
             # What cannot be judged as a document is not worth a pass over its bytes either.
             self._digests[path] = error
@@ -93,7 +92,7 @@ class BundleFiles:
 
 
 def _digest_with_lf(root: str, path: str) -> str | None:
-    """The digest of the file with CRLF read as LF; None past MAX_CONVERTED_BYTES."""
+    """The digest of the file with CRLF read as LF; None past `limits.CONVERTED`."""
     descriptor = open_inside(root, path)
     digest = hashlib.sha256()
     held = b""
@@ -101,7 +100,7 @@ def _digest_with_lf(root: str, path: str) -> str | None:
     try:
         for chunk in read_chunks(descriptor, _CHUNK):
             size += len(chunk)
-            if size > MAX_CONVERTED_BYTES:
+            if size > limits.CONVERTED:
                 return None
             whole = held + chunk
             # A CR at the end of a piece waits for what follows it.
@@ -118,11 +117,6 @@ def _digest_with_lf(root: str, path: str) -> str | None:
 def same_path(first: str, second: str) -> bool:
     """Whether two pointers name the same path where a backslash counts as a slash."""
     return first.replace("\\", "/") == second.replace("\\", "/")
-
-
-def about(path: str, problems: list[str]) -> list[str]:
-    """Problems of one document, each with the file in front."""
-    return [f"{shown(path)}: {problem}" for problem in problems]
 
 
 def value_shown(value: object) -> str:

@@ -14,11 +14,13 @@ A passed check does not certify behaviour, CI, review or readiness to merge.
 
 from __future__ import annotations
 
-from .bundle_check import BundleVerdict, Check
+from .bundle_check import EXECUTION_MODES, BundleVerdict, Check
 from .bundle_files import BundleFiles, value_shown
+from .check_record import check_record
 from .errors import EvalsError, RequirementError
 from .inspection import Inspection, contract_fields
 from .next_commands import SMOKE_CASE, SMOKE_CHECK, run_command
+from .roots import HOME_EVIDENCE
 from .timestamps import now_text
 
 TYPE_CHECKING = False
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
 REQUIREMENT = "check mode"
 _CONTEXT = ("case_id", "suite_id", "execution_mode")
-_MODES = ("synthetic", "real")
 
 
 def require_check_mode(root: Root, *, smoke: bool) -> None:
@@ -99,7 +100,7 @@ def check_packet(
 def _context(values: dict[str, Any]) -> dict[str, Any] | None:
     context = {key: values.get(key) for key in _CONTEXT}
     whole = all(isinstance(value, str) and value for value in context.values())
-    return context if whole and context["execution_mode"] in _MODES else None
+    return context if whole and context["execution_mode"] in EXECUTION_MODES else None
 
 
 def _observed_context(verdict: BundleVerdict) -> dict[str, Any] | None:
@@ -149,9 +150,8 @@ def _other_case(verdict: BundleVerdict) -> list[str]:
 
 def _coverage_check(inspection: Inspection) -> dict[str, Any]:
     health = inspection.health
+    path = HOME_EVIDENCE if inspection.root.home else inspection.manifest.path
     return {
-        "label": "runtime evidence policy coverage",
-        "data_path": "fixtures/runtime-evidence" if inspection.root.home else inspection.manifest.path,
+        **check_record("runtime evidence policy coverage", path, health.errors),
         "status": "pass" if health.status == "ready" else "fail",
-        "errors": list(health.errors),
     }

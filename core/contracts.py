@@ -19,6 +19,7 @@ import posixpath
 from dataclasses import dataclass
 
 from .authored import about, finding, list_names, read_document, read_words
+from .check_record import check_record
 from .contract_assertions import assertion_failure
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
@@ -237,13 +238,7 @@ class CatalogReport:
 
 
 def _check_record(check: ContractCheck) -> dict[str, Any]:
-    return {
-        "label": f"contract {shown(check.path)}",
-        "schema_path": f"schemas/{SCHEMA}.schema.json",
-        "data_path": shown(check.path),
-        "status": "fail" if check.problems else "pass",
-        "errors": list(check.problems),
-    }
+    return check_record(f"contract {shown(check.path)}", check.path, check.problems, schema=SCHEMA)
 
 
 def prove_catalog(root: str, documents: Documents) -> CatalogReport:

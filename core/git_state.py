@@ -65,13 +65,11 @@ def _unavailable(reason: str) -> GitState:
     return GitState(status="unavailable", reason=reason)
 
 
-def observe_git(root: str, *, limit: float = LIMIT_SECONDS) -> GitState:
-    """The git state of the working tree around the absolute folder `root`, within `limit` seconds."""
-    return GitObservation(root, limit=limit).result()
-
-
 class GitObservation:
-    """The git state of a root, asked in two rounds: the first runs while other work is done."""
+    """The git state of the working tree around the absolute folder `root`, within `limit` seconds.
+
+    It is asked in two rounds; the first runs while other work is done.
+    """
 
     def __init__(self, root: str, *, limit: float = LIMIT_SECONDS) -> None:
         self._git: HarmlessGit | None = None

@@ -16,17 +16,9 @@ from __future__ import annotations
 
 import posixpath
 
+from . import packets
 from .authored import about
 from .files import shown
-from .packets import (
-    PacketKind,
-    PacketReport,
-    each_of,
-    missing_references,
-    own_validator_problem,
-    read_packet,
-    validate_packets,
-)
 from .promotions import PROMOTION, PromotionRules
 
 TYPE_CHECKING = False
@@ -36,7 +28,7 @@ if TYPE_CHECKING:
 
     from .documents import Documents
 
-IMPROVEMENT = PacketKind(
+IMPROVEMENT = packets.PacketKind(
     noun="eval improvement",
     folder=".harness/eval-improvements",
     schema="eval-improvement-packet",
@@ -51,6 +43,7 @@ IMPROVEMENT = PacketKind(
 
 EXTERNAL_ORIGINS = ("mixed", "user-agents-sessions", "user-agents-traces")
 _NAMED_ONLY = "external_origin_named_only"
+_EVIDENCE = "$.source_evidence.repo_evidence_refs"
 _LINK = "$.promotion_decision.case_promotion_ref"
 _TARGET = "$.promotion_decision.target_fixture_path"
 
@@ -58,8 +51,8 @@ _TARGET = "$.promotion_decision.target_fixture_path"
 def _references(document: dict[str, Any]) -> list[tuple[str, str | None]]:
     decision = document["promotion_decision"]
     return [
-        *each_of("$.source_evidence.repo_evidence_refs", document["source_evidence"]["repo_evidence_refs"]),
-        *each_of("$.feedback.feedback_refs", document["feedback"]["feedback_refs"]),
+        *packets.each_of(_EVIDENCE, document["source_evidence"]["repo_evidence_refs"]),
+        *packets.each_of("$.feedback.feedback_refs", document["feedback"]["feedback_refs"]),
         (_LINK, decision["case_promotion_ref"]),
         (_TARGET, decision["target_fixture_path"]),
     ]
@@ -97,15 +90,15 @@ class _ImprovementRules:
 
     def judge(self, path: str) -> list[str]:
         """Everything that is wrong with the improvement at `path`; empty where it holds."""
-        document, problems = read_packet(self._root, path, IMPROVEMENT, self._documents)
+        document, problems = packets.read_packet(self._root, path, IMPROVEMENT, self._documents)
         if problems:
             return problems
-        problems = missing_references(self._root, _references(document))
+        problems = packets.missing_references(self._root, _references(document))
         problems += _origin_problems(document["source_evidence"])
         if document["promotion_decision"]["status"] == "promoted":
             problems += _authority_problems(document["candidate_eval"]) + self._link_problems(document)
         if document["validation"]["status"] == "validated":
-            validator = own_validator_problem(document["validation"]["commands"], IMPROVEMENT)
+            validator = packets.own_validator_problem(document["validation"]["commands"], IMPROVEMENT)
             problems += [validator] if validator else []
         return about(path, problems)
 
@@ -139,16 +132,17 @@ def _agreement_problems(document: dict[str, Any], promotion: dict[str, Any]) -> 
         problems.append(f"{_TARGET}: found {shown(named)}; the linked promotion targets {shown(target)}")
     source = promotion["source_failure"]["source_artifact_ref"]
     if not any(_same(path, source) for path in evidence):
-        where = "$.source_evidence.repo_evidence_refs"
-        problems.append(f"{where}: lacks {shown(source)}, the source artifact of the linked promotion")
+        problems.append(f"{_EVIDENCE}: lacks {shown(source)}, the source artifact of the linked promotion")
     return problems
 
 
-def validate_improvements(root: str, documents: Documents, installed: Callable[[], str]) -> PacketReport:
+def validate_improvements(
+    root: str, documents: Documents, installed: Callable[[], str]
+) -> packets.PacketReport:
     """Judge every eval improvement below `root`; content problems are reported, not raised.
 
     `installed` gives the root of the installed contract catalog, for roots without their own. Raises
     FileError where the folder of the improvements leads out of the root or may not be listed.
     """
     promotions = PromotionRules(root, documents, installed)
-    return validate_packets(root, IMPROVEMENT, _ImprovementRules(root, documents, promotions).judge)
+    return packets.validate_packets(root, IMPROVEMENT, _ImprovementRules(root, documents, promotions).judge)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .authored import about, finding, list_names, read_document
+from .check_record import check_record
 from .contained import inside_status
 from .errors import EvalsError
 from .files import shown
@@ -118,11 +119,4 @@ def validate_packets(root: str, kind: PacketKind, judge: Callable[[str], list[st
 
 
 def _check(kind: PacketKind, path: str, judge: Callable[[str], list[str]]) -> dict[str, Any]:
-    errors = judge(path)
-    return {
-        "label": f"{kind.noun} {shown(path)}",
-        "schema_path": f"schemas/{kind.schema}.schema.json",
-        "data_path": shown(path),
-        "status": "fail" if errors else "pass",
-        "errors": errors,
-    }
+    return check_record(f"{kind.noun} {shown(path)}", path, judge(path), schema=kind.schema)

@@ -17,6 +17,7 @@ import posixpath
 from dataclasses import dataclass
 
 from .authored import about, finding, list_names, read_document
+from .check_record import check_record
 from .contained import inside_status
 from .errors import EvalsError
 from .files import shown
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from .documents import Documents
     from .policy_families import FamilyRecord
-
-HOME_FOLDER = "fixtures/runtime-evidence"
 
 _FORMS = (".case.json", ".case.toml")
 
@@ -58,13 +57,7 @@ class Coverage:
 
 
 def _check(path: str, errors: list[str], outcome: CaseOutcome | None = None) -> dict[str, Any]:
-    check: dict[str, Any] = {
-        "label": f"runtime evidence {shown(path)}",
-        "schema_path": f"schemas/{SCHEMA}.schema.json",
-        "data_path": shown(path),
-        "status": "fail" if errors else "pass",
-        "errors": errors,
-    }
+    check = check_record(f"runtime evidence {shown(path)}", path, errors, schema=SCHEMA)
     if outcome is not None:
         check["scorer_results"] = list(outcome.scorer_results)
         check["policy_coverage"] = outcome.coverage()
@@ -112,7 +105,7 @@ def assess(root: str, paths: list[str], documents: Documents) -> Coverage:
     """Validate, score and cover the cases that `paths` (relative to `root`) name; nothing is raised for them.
 
     The source of the rules is the runtime-evidence policy of a project manifest (`evidence_paths`); at home
-    the one path is HOME_FOLDER.
+    the one path is `roots.HOME_EVIDENCE`.
     """
     families: list[FamilyRecord] = []
     errors: list[str] = []

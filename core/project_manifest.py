@@ -2,9 +2,9 @@
 
 Rules:
 - Without either file the manifest is missing. Both at once is an error that names both.
-- A manifest is invalid when it cannot be read inside its root, does not parse, breaks the schema
-  `external-project-manifest`, asks for another default mode than `artifact_only`, or names a path that is not
-  POSIX-style, relative and inside the root, links resolved.
+- A manifest is invalid when it cannot be read inside its root (`limits.PROJECT_MANIFEST`), does not parse,
+  breaks the schema `external-project-manifest`, asks for another default mode than `artifact_only`, or names
+  a path that is not POSIX-style, relative and inside the root, links resolved.
 - The path fields are suite_roots, artifact_policy.artifact_roots, runtime_evidence_policy.evidence_paths and
   baseline_authority.baseline_paths.
 - Only a valid manifest has content; nothing of an invalid one is used.
@@ -15,6 +15,7 @@ A valid manifest says what its authors wish; it does not show that their evidenc
 
 from __future__ import annotations
 
+from . import limits
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError
 from .files import shown
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 JSON_PATH = ".evals/project.json"
 TOML_PATH = ".evals/project.toml"
 SCHEMA = "external-project-manifest"
-MAX_BYTES = 1024 * 1024
 QUALITY_FIELDS = (
     "steady_state_hypothesis",
     "decision_metric",
@@ -126,7 +126,7 @@ def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
         return _invalid(paths[0], [f"{JSON_PATH} and {TOML_PATH}: both forms are present; keep one of them"])
     path = paths[0]
     try:
-        document = documents.parse(path, read_inside(root, path, limit=MAX_BYTES))
+        document = documents.parse(path, read_inside(root, path, limit=limits.PROJECT_MANIFEST))
     except FileError as error:
         return _invalid(path, [error.message])
     except EvalsError as error:

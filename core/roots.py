@@ -19,7 +19,8 @@ from .files import shown
 
 REQUIREMENT = "repo root option"
 MARKERS = (".evals", ".harness", ".git")
-_HOME_FOLDERS = ("schemas", "contracts", "fixtures", "fixtures/runtime-evidence")
+HOME_EVIDENCE = "fixtures/runtime-evidence"
+_HOME_FOLDERS = ("schemas", "contracts", "fixtures", HOME_EVIDENCE)
 
 
 class Root:

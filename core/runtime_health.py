@@ -15,6 +15,7 @@ Ready health shows that the recorded cases are what their authors say. It shows 
 from __future__ import annotations
 
 from .project_manifest import JSON_PATH, ProjectManifest
+from .roots import HOME_EVIDENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from .documents import Documents
     from .roots import Root
-
-
-HOME_FOLDER = "fixtures/runtime-evidence"
 
 
 class RuntimeHealth:
@@ -60,7 +58,7 @@ def assess_health(
     """The runtime-evidence health of `root`; content problems are part of it, nothing is raised for them."""
     if catalog_problems:
         return _without_cases("unavailable", catalog_problems)
-    paths = [HOME_FOLDER] if root.home else manifest.evidence_paths
+    paths = [HOME_EVIDENCE] if root.home else manifest.evidence_paths
     if paths:
         return _assessed(root.path, paths, documents)
     return _without_cases("not_configured", _missing_policy(manifest))

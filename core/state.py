@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import posixpath
 
-from .bundle_layout import ARTIFACTS
+from .bundle_check import EXECUTION_MODES
+from .bundle_layout import ARTIFACTS, POINTER_FILES
 from .claims import Artifact, build_ledger, readiness, score_missing_evidence
 from .contained import inside_status, relative_problem
 from .inspection import contract_fields
@@ -37,20 +38,7 @@ if TYPE_CHECKING:
     from .timestamps import Clock
 
 _TYPES = {artifact.pointer_key: artifact.type for artifact in ARTIFACTS}
-_POINTERS = {
-    "manifest_path": "manifest",
-    **{
-        key: _TYPES[key]
-        for key in (
-            "result_path",
-            "report_path",
-            "command_log_path",
-            "baseline_result_path",
-            "scorer_results_path",
-            "trace_events_path",
-        )
-    },
-}
+_POINTERS = {key: _TYPES.get(key, "manifest") for key in POINTER_FILES}
 _REASONS = {
     "runtime_evidence_failed": "The runtime evidence of the project fails.",
     "latest_invalid": "The latest.json of the project cannot be trusted.",
@@ -59,7 +47,6 @@ _REASONS = {
     "latest_validation_failed": "The latest bundle fails its check.",
     "latest_missing": "The project has no latest run.",
 }
-_MODES = ("synthetic", "real")
 
 
 def find_artifacts(root: str, verdict: BundleVerdict) -> list[Artifact]:
@@ -187,7 +174,7 @@ def _latest(verdict: BundleVerdict) -> dict[str, Any]:
         "status": present if verdict.found else "missing",
         "run_id": verdict.text("run_id"),
         "case_id": verdict.text("case_id"),
-        "execution_mode": mode if mode in _MODES else None,
+        "execution_mode": mode if mode in EXECUTION_MODES else None,
     }
 
 

@@ -3,7 +3,7 @@
 Rules:
 - The target lies inside its root; otherwise requirement `validation target path` (for a proof contract
   `schema validation target path`). Nothing outside the root is opened, links included.
-- It is a regular file of at most TARGET_LIMIT bytes that parses without repeated keys; otherwise
+- It is a regular file of at most `limits.TARGET` bytes that parses without repeated keys; otherwise
   `validation target read`.
 - `latest.json` and `latest-candidate.json` are latest pointers, `suite.json` and `suite.toml` suites, every
   other name is a case. A proof contract is what the caller says it is.
@@ -17,8 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import limits
+from .authored import about
 from .bundle_layout import CANDIDATE_NAME, LATEST_NAME
 from .case import case_problems
+from .check_record import check_record
 from .contained import read_inside
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
@@ -28,8 +31,6 @@ from .targets import is_suite, locate
 
 if TYPE_CHECKING:
     from .documents import Documents
-
-TARGET_LIMIT = 64 * 1024 * 1024
 
 TARGET_PATH = "validation target path"
 TARGET_READ = "validation target read"
@@ -101,7 +102,7 @@ def _located(word: str, cwd: str, root: str, requirement: str) -> str:
 
 def _document(root: str, path: str, requirement: str, documents: Documents) -> Any:
     try:
-        return documents.parse(path, read_inside(root, path, limit=TARGET_LIMIT))
+        return documents.parse(path, read_inside(root, path, limit=limits.TARGET))
     except FileError as error:
         outside = error.code in ("file.missing", "path.invalid", "path.outside_root")
         raise RequirementError(
@@ -118,13 +119,7 @@ def _document(root: str, path: str, requirement: str, documents: Documents) -> A
 
 
 def _check(label: str, schema: str, path: str, problems: list[str]) -> dict[str, Any]:
-    return {
-        "label": label,
-        "schema_path": f"schemas/{schema}.schema.json",
-        "data_path": path,
-        "status": "fail" if problems else "pass",
-        "errors": [f"{shown(path)}: {problem}" for problem in problems],
-    }
+    return check_record(label, path, about(path, problems), schema=schema)
 
 
 def _validation(target_schema: str, checks: list[dict[str, Any]], requirement: str) -> Validation:

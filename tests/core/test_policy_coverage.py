@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from evals_cli.commands.ports import documents
-from evals_cli.core.policy_coverage import HOME_FOLDER, Coverage, assess
+from evals_cli.core.policy_coverage import Coverage, assess
+from evals_cli.core.roots import HOME_EVIDENCE
 from evals_cli.core.policy_families import FAMILIES, declared_families
 from evals_cli.core.runtime_scorers import SCORERS
 
 
 @pytest.fixture
 def full_case(repository: Path) -> dict[str, Any]:
-    text = (repository / HOME_FOLDER / "every-policy-declared.case.json").read_text(encoding="utf-8")
+    text = (repository / HOME_EVIDENCE / "every-policy-declared.case.json").read_text(encoding="utf-8")
     value: dict[str, Any] = json.loads(text)
     return value
 
@@ -34,13 +35,13 @@ def assessed(root: Path, *paths: str) -> Coverage:
 
 
 def test_home_proves_all_seven_families(repository: Path) -> None:
-    coverage = assessed(repository, HOME_FOLDER)
+    coverage = assessed(repository, HOME_EVIDENCE)
     assert (coverage.status, coverage.errors, coverage.proved) == ("pass", [], True)
     assert {record["family"] for record in coverage.families} == {family.name for family in FAMILIES}
 
 
 def test_home_has_a_passing_and_a_failing_case_for_each_scorer(repository: Path) -> None:
-    results = [r for check in assessed(repository, HOME_FOLDER).checks for r in check["scorer_results"]]
+    results = [r for check in assessed(repository, HOME_EVIDENCE).checks for r in check["scorer_results"]]
     wanted = {(scorer.scorer_id, status) for scorer in SCORERS for status in ("pass", "fail")}
     assert {(r["scorer_id"], r["status"]) for r in results} == wanted
 
@@ -194,14 +195,14 @@ def test_another_judgement_than_the_expected_fails_the_case(
 
 def test_every_check_fits_the_published_result(repository: Path, tmp_path: Path) -> None:
     put(tmp_path, "bad.case.json", "{}")
-    for coverage in (assessed(repository, HOME_FOLDER), assessed(tmp_path, "bad.case.json", "gone")):
+    for coverage in (assessed(repository, HOME_EVIDENCE), assessed(tmp_path, "bad.case.json", "gone")):
         result = {"status": "failed", "checks": coverage.checks, "errors": coverage.errors}
         packet = {**result, "runtime_evidence": {"policy_coverage": coverage.document()}}
         assert documents().problems("validation-result", packet) == []
 
 
 def test_a_case_written_as_toml_is_judged_the_same(repository: Path, tmp_path: Path) -> None:
-    source = json.loads((repository / HOME_FOLDER / "credential-store-read.case.json").read_text("utf-8"))
+    source = json.loads((repository / HOME_EVIDENCE / "credential-store-read.case.json").read_text("utf-8"))
     put(tmp_path, "a.case.toml", "\n".join(f"{key} = {_toml(value)}" for key, value in source.items()))
     coverage = assessed(tmp_path, "a.case.toml")
     assert (coverage.proved, coverage.checks[0]["errors"]) == (True, [])

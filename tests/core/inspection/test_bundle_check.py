@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evals_cli.core import limits
 from evals_cli.core.bundle_check import latest_prefix
-from evals_cli.core.bundle_files import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +134,7 @@ def test_a_latest_json_that_cannot_be_read_is_one_problem(world: Any, content: b
 def test_a_latest_json_past_the_limit_is_not_read(world: Any) -> None:
     with open(world.path(LATEST), "wb") as file:
         file.truncate(200 * 1024 * 1024)
-    assert f"larger than the limit of {MAX_DOCUMENT_BYTES} bytes" in _only_problem(world)
+    assert f"larger than the limit of {limits.BUNDLE_DOCUMENT} bytes" in _only_problem(world)
 
 
 def test_a_latest_json_that_links_out_of_the_root_is_not_followed(world: Any, tmp_path: Path) -> None:

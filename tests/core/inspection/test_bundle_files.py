@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evals_cli.core import bundle_files
-from evals_cli.core.bundle_files import BundleFiles, about, same_path, value_shown
+from evals_cli.core import limits
+from evals_cli.core.authored import about
+from evals_cli.core.bundle_files import BundleFiles, same_path, value_shown
 from evals_cli.core.errors import FileError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def test_a_document_past_its_limit_is_not_digested_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.json").write_bytes(b"123456789")
-    monkeypatch.setattr(bundle_files, "MAX_DOCUMENT_BYTES", 8)
+    monkeypatch.setattr(limits, "BUNDLE_DOCUMENT", 8)
     files = BundleFiles(str(tmp_path))
     for use in (files.read, files.digest):
         with pytest.raises(FileError) as caught:
@@ -75,7 +76,7 @@ def test_line_ends_are_looked_for_in_texts_of_a_usual_size_only(
     (tmp_path / "a").write_bytes(b"a\r\n")
     recorded = hashlib.sha256(b"a\n").hexdigest()
     assert "rewrote its line ends" in str(BundleFiles(str(tmp_path)).digest_problem("a", recorded))
-    monkeypatch.setattr(bundle_files, "MAX_CONVERTED_BYTES", 2)
+    monkeypatch.setattr(limits, "CONVERTED", 2)
     assert "not the one that was recorded" in str(BundleFiles(str(tmp_path)).digest_problem("a", recorded))
 
 

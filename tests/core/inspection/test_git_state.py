@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evals_cli.core import git_process, git_state
-from evals_cli.core.git_state import GitObservation, observe_git
+from evals_cli.core.git_state import LIMIT_SECONDS, GitObservation, GitState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +65,10 @@ def _tree(root: Path) -> dict[str, tuple[int, int, bytes | None]]:
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else None
         found[str(path)] = (status.st_mode, status.st_mtime_ns, content)
     return found
+
+
+def observe_git(root: str, *, limit: float = LIMIT_SECONDS) -> GitState:
+    return GitObservation(root, limit=limit).result()
 
 
 def test_a_clean_repository_tells_branch_and_commit(repo: Path) -> None:
