@@ -6,7 +6,8 @@ Rules:
   None is the JSON value null and another call.
 - Reading: no file is `tool.fixture_missing`; not a JSON object, or not readable, `tool.fixture_corrupt`;
   another key, tool, args hash or response hash `tool.fixture_mismatch`, so that an edited or stale fixture
-  never answers. Writing replaces a fixture whole or is `tool.fixture_unwritable`.
+  never answers. Writing replaces a fixture whole or is `tool.fixture_unwritable`, as it is for a response
+  that would be too large to be read back.
 - A replayer is refused in this order: `replay.bad_mode`, `replay.no_store`, `replay.bad_declaration`.
 - A call is refused in this order: `tool.unknown`; `tool.effect_forbidden` for a class above the maximum and,
   in replay, for SE3 and SE4 whatever the maximum is; then what reading the fixture says.
@@ -27,13 +28,14 @@ from .canonical import canonical_bytes, hash_value, loads
 from .ecmascript import join_surrogates
 from .envelope import EFFECT_CLASSES
 from .errors import EvalsError, FileError
-from .files import make_folders, read_regular, shown, write_whole
+from .files import as_path, make_folders, read_regular, shown, write_whole
 
 EFFECT_FENCE_PRELOAD = "evals_cli.core.effect_fence"
 MODES = ("replay", "record")
 DETERMINISM = ("deterministic", "nondeterministic")
 NEVER_REPLAYED = ("SE3", "SE4")
-MAX_FIXTURE_BYTES = 64 * 1024 * 1024
+# JSON can take fifty times its size in memory.
+MAX_FIXTURE_BYTES = 16 * 1024 * 1024
 
 OnCall = Callable[[dict[str, object]], object]
 
@@ -64,7 +66,7 @@ class FixtureStore:
     """A folder of recorded responses. Nothing is made or read before a method needs it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path(path)
 
     def key(self, tool: str, args: object) -> str:
         """The key of a call, lower-case hex (`json.unsupported_value` for args that are not JSON)."""
@@ -107,10 +109,13 @@ class FixtureStore:
             "response_hash": hash_value(response),
             "response": response,
         }
-        raw = canonical_bytes(fixture)
+        raw = canonical_bytes(fixture) + b"\n"
+        if len(raw) > MAX_FIXTURE_BYTES:
+            reason = f"larger than the limit of {MAX_FIXTURE_BYTES} bytes"
+            raise self._refusal("tool.fixture_unwritable", call, reason)
         try:
             make_folders(self.path)
-            write_whole(self._file(call), raw + b"\n")
+            write_whole(self._file(call), raw)
         except FileError as error:
             raise self._refusal("tool.fixture_unwritable", call, error.message) from error
         kept: dict[str, Any] = loads(raw)

@@ -88,6 +88,18 @@ class TestStore:
         assert refused(store.put, "t", {}, {1, 2}) == "json.unsupported_value"
         assert not os.path.exists(store.path)
 
+    def test_a_response_that_could_not_be_read_back_is_not_kept(self, store):
+        room = 16 * 1024 * 1024 - 310
+        store.put("t", {}, "x" * room)
+        assert len(store.get("t", {})) == room
+        assert refused(store.put, "t", {}, "x" * (room + 310)) == "tool.fixture_unwritable"
+        assert len(store.get("t", {})) == room
+
+    @pytest.mark.parametrize("path", [b"fixtures", 5, None, "a\0b", "\ud800"])
+    def test_what_is_no_path_is_the_callers_mistake(self, path):
+        with pytest.raises((TypeError, ValueError)):
+            FixtureStore(path)
+
     def test_a_tools_name_must_be_text(self, store):
         with pytest.raises(TypeError):
             store.key(5, {})
