@@ -10,7 +10,7 @@ Rules of this module:
 from __future__ import annotations
 
 from ..core.ecmascript import trim
-from ..core.retrospective import group_capsules
+from ..core.retrospective import MAX_INPUTS, group_capsules
 from .arguments import UsageError
 
 TYPE_CHECKING = False
@@ -20,19 +20,17 @@ if TYPE_CHECKING:
     from .arguments import Parser
     from .contract import Terminal
 
-MOST_INPUTS = 100
-
 
 def configure(parser: Parser) -> None:
     """Declare the directories, and that two dashes mean nothing here."""
     parser.separator = False
-    parser.add_argument("dirs", metavar="DIR", nargs="+", help="1 to 100 capsule directories")
+    parser.add_argument("dirs", metavar="DIR", nargs="+", help=f"1 to {MAX_INPUTS} capsule directories")
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Group and print the report; 0, or 1 with a `retrospective.*` code."""
-    if len(args.dirs) > MOST_INPUTS:
-        raise UsageError(f"at most {MOST_INPUTS} directories can be grouped; {len(args.dirs)} are named")
+    if len(args.dirs) > MAX_INPUTS:
+        raise UsageError(f"at most {MAX_INPUTS} directories can be grouped; {len(args.dirs)} are named")
     if not all(trim(name) for name in args.dirs):
         raise UsageError("a directory's name is blank")
     terminal.document(group_capsules(args.dirs))

@@ -30,6 +30,7 @@ from .capsule import read_snapshot
 from .ecmascript import trim, utf16_key
 from .envelope import EFFECT_CLASSES, LINEAGES
 from .errors import EvalsError
+from .files import as_path
 from .verification import journal_path
 
 RETROSPECTIVE_VERSION = "capsule-retrospective/v1"
@@ -67,11 +68,17 @@ def _folders(paths: object) -> list[str]:
         raise _invalid_inputs("a list of folders is expected")
     if not 1 <= len(paths) <= MAX_INPUTS:
         raise _invalid_inputs(f"1 to {MAX_INPUTS} folders are expected, {len(paths)} were given")
-    folders = [os.fspath(path) if isinstance(path, os.PathLike) else path for path in paths]
-    for index, folder in enumerate(folders):
-        if not isinstance(folder, str) or not trim(folder) or "\0" in folder:
-            raise _invalid_inputs(f"input {index} is not the name of a folder")
-    return folders
+    return [_folder(index, path) for index, path in enumerate(paths)]
+
+
+def _folder(index: int, path: Any) -> str:
+    try:
+        folder = as_path(path)
+    except (TypeError, ValueError):
+        folder = ""
+    if not trim(folder):
+        raise _invalid_inputs(f"input {index} is not the name of a folder")
+    return folder
 
 
 def _invalid_inputs(reason: str) -> EvalsError:
@@ -115,7 +122,7 @@ def _has_interpreter_lock() -> bool:
 def _journal_size(folder: str) -> int:
     try:
         return os.stat(journal_path(folder)).st_size
-    except (OSError, ValueError):
+    except OSError:
         return 0  # the projection will say what is wrong
 
 
@@ -126,7 +133,7 @@ def _all_required(projections: Iterable[Projection | None]) -> list[Projection]:
 def _projection(folder: str) -> Projection | None:
     try:
         return read_snapshot(folder).projection
-    except (EvalsError, ValueError):
+    except EvalsError:
         return None  # the cause may hold private text, so it ends here
 
 
