@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from ..core.next_commands import command_line
 from ..core.roots import find_root
 from ..core.validation import validate_target
 from .ports import documents
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from .contract import Terminal
 
-_NEXT = {"eval-case": "evals run", "suite": "evals run"}
+_RUN = ("eval-case", "suite")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +34,12 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Validate the target; `validation target path` and `validation target read` refuse it."""
     cwd = os.getcwd()
     outcome = validate_target(args.target, cwd=cwd, root=find_root(cwd), documents=documents())
-    following = _NEXT.get(outcome.target_schema)
+    runs = outcome.target_schema in _RUN
     return tell_validation(
         terminal,
         outcome,
         target=args.target,
-        command="evals validate",
-        following=following,
+        again=command_line("validate", args.target),
+        following=command_line("run", args.target) if runs else None,
         as_json=args.json,
     )

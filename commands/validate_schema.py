@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ..core.next_commands import command_line
 from ..core.proof_contracts import SEMANTICS
 from ..core.roots import select_root
 from ..core.validation import validate_proof_contract
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
         terminal,
         outcome,
         target=args.target,
-        command=f"evals validate-schema {args.schema}",
+        again=command_line("validate-schema", args.schema, args.target, repo_root=args.repo_root),
         following=None,
         as_json=args.json,
     )

@@ -8,8 +8,6 @@ Rules of this module:
 
 from __future__ import annotations
 
-import shlex
-
 from ..core.errors import RequirementError
 from .contract import Summary
 
@@ -24,20 +22,19 @@ def tell_validation(
     outcome: Validation,
     *,
     target: str,
-    command: str,
+    again: str,
     following: str | None,
     as_json: bool,
 ) -> int:
     """Print what became of `target`; give the exit code.
 
-    `command` is what was typed before the target; `following` is the command that a valid document is for.
+    `again` is the command line that validates once more; `following` the one that a valid document is for.
     """
     passed = outcome.requirement is None
     if as_json:
-        terminal.document(_document(outcome, f"{command} {shlex.quote(target)}"))
+        terminal.document(_document(outcome, again))
         return 0 if passed else 1
     headline = _headline(outcome, target)
-    after = following if passed else command
     terminal.summary(
         Summary(
             "pass" if passed else "fail",
@@ -45,7 +42,7 @@ def tell_validation(
             headline,
             facts=[("checked", check["label"]) for check in outcome.checks],
             problems=outcome.errors,
-            next_command=f"{after} {shlex.quote(target)}" if after else None,
+            next_command=following if passed else again,
         )
     )
     if outcome.requirement is not None:

@@ -27,12 +27,13 @@ _SUITES = (".evals/suite.json", ".evals/suite.toml")
 
 def quoted(word: str) -> str:
     """`word` as one word of a POSIX shell; with control characters in it, in the $'...' form."""
-    if word.isprintable():
+    # A word that begins with a dash would be read as an option.
+    path = f"./{word}" if word.startswith("-") else word
+    if path.isprintable():
         import shlex
 
-        # A word that begins with a dash would be read as an option.
-        return shlex.quote(f"./{word}" if word.startswith("-") else word)
-    escaped = "".join(_escaped(char) for char in word)
+        return shlex.quote(path)
+    escaped = "".join(_escaped(char) for char in path)
     return f"$'{escaped}'"
 
 

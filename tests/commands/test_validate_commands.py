@@ -129,6 +129,18 @@ def test_a_registry_that_contradicts_itself_fails(world: Path, capsys: pytest.Ca
     assert err.startswith("evals: schema.validation: ")
 
 
+def test_a_named_root_and_an_awkward_name_are_repeated_so_that_they_can_be_pasted(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _write(world / "sub/--smoke.json", _registry(start_line=9))
+    again = "evals validate-schema claim-registry ./--smoke.json --repo-root sub"
+    command = ["validate-schema", "claim-registry", "--repo-root", "sub"]
+    assert main([*command, "--json", "--", "--smoke.json"]) == 1
+    assert _document(capsys)["recovery"].endswith(f"then {again}")
+    assert main([*command, "--", "--smoke.json"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"next: {again}"
+
+
 def test_a_file_outside_the_named_root_is_refused(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["validate-schema", "claim-registry", "../a.json", "--repo-root", "sub", "--json"]
     assert main(command) == 1

@@ -32,6 +32,7 @@ NAMES = [
     "bell\x07",
     "esc\x1b[31m'\\",
     "--smoke",
+    "--a\nb",
     "ünï ☃",
     "line\u2028separator",
     "astral\U0001f600\U000e0001",
