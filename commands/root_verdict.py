@@ -10,17 +10,20 @@ Rules of this module:
 from __future__ import annotations
 
 import os
-import shlex
 
 from ..core.errors import RequirementError
+from ..core.next_commands import command_line
 from ..core.roots import select_root
 from .contract import Summary
-from .ports import installed_folder
+from .ports import documents, installed_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
+    from ..core.documents import Documents
+    from ..core.packets import PacketReport
     from ..core.roots import Root
     from .contract import Terminal
 
@@ -43,9 +46,18 @@ def installed_root() -> str:
     return os.path.dirname(installed_folder("contracts"))
 
 
-def again(command: str, root: Root) -> str:
-    """Give the command line that looks at the same root again, ready to paste."""
-    return command if root.shown is None else f"{command} --repo-root {shlex.quote(root.shown)}"
+def judge_packets(
+    args: argparse.Namespace,
+    terminal: Terminal,
+    command: str,
+    validate: Callable[[str, Documents, Callable[[], str]], PacketReport],
+) -> int:
+    """Judge every packet of the chosen root with `validate` for the command named `command`."""
+    root = chosen_root(args)
+    report = validate(root.path, documents(), installed_root)
+    document = report.document(command_line(command, repo_root=root.shown))
+    facts = [("packets", str(len(report.checks))), ("folder", report.kind.folder)]
+    return tell(terminal, document, as_json=args.json, noun=report.kind.noun, facts=facts)
 
 
 def tell(

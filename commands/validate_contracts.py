@@ -8,8 +8,9 @@ Rules of this module:
 from __future__ import annotations
 
 from ..core.contracts import catalog_root, prove_catalog
+from ..core.next_commands import command_line
 from .ports import documents
-from .root_verdict import again, chosen_root, configure_root, installed_root, tell
+from .root_verdict import chosen_root, configure_root, installed_root, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,5 +31,5 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     report = prove_catalog(folder, documents())
     facts = [("catalog", "of this root" if folder == root.path else "installed")]
     facts += [("contract", contract) for contract in report.catalog.adopted]
-    document = report.document(again("evals validate-contracts", root))
+    document = report.document(command_line("validate-contracts", repo_root=root.shown))
     return tell(terminal, document, as_json=args.json, noun="contract", facts=facts)

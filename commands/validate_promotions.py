@@ -8,9 +8,8 @@ Rules of this module:
 
 from __future__ import annotations
 
-from ..core.promotions import PROMOTION, validate_promotions
-from .ports import documents
-from .root_verdict import again, chosen_root, configure_root, installed_root, tell
+from ..core.promotions import validate_promotions
+from .root_verdict import configure_root, judge_packets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +25,4 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Judge every packet; 0 when each holds, 1 otherwise, also without any (`promotion.validation`)."""
-    root = chosen_root(args)
-    report = validate_promotions(root.path, documents(), installed_root)
-    document = report.document(again("evals validate-promotions", root))
-    facts = [("packets", str(len(report.checks))), ("folder", PROMOTION.folder)]
-    return tell(terminal, document, as_json=args.json, noun=PROMOTION.noun, facts=facts)
+    return judge_packets(args, terminal, "validate-promotions", validate_promotions)

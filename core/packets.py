@@ -20,6 +20,7 @@ from .check_record import check_record
 from .contained import inside_status
 from .errors import EvalsError
 from .files import shown
+from .next_commands import command_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +56,12 @@ class PacketReport:
         """Whether there is a packet and every packet holds."""
         return not self.errors
 
-    def document(self, recovery: str) -> dict[str, Any]:
-        """The published result; `recovery` is the command line that tries again after a failure."""
+    def document(self, again: str) -> dict[str, Any]:
+        """The published result; `again` is the command line that judges once more after a failure.
+
+        Where there is no packet yet, the recovery is to see how one is written.
+        """
+        recovery = again if self.checks else command_line("schema", self.kind.schema)
         head: dict[str, Any] = {"schema_version": 2, "status": "passed" if self.passed else "failed"}
         if not self.passed:
             head |= {"requirement": self.kind.requirement, "recovery": recovery}

@@ -16,6 +16,7 @@ from evals_cli.main import main
 
 COMMANDS = ["validate-contracts", "validate-promotions", "validate-improvements"]
 PACKETS = COMMANDS[1:]
+SCHEMAS = {"validate-promotions": "case-promotion", "validate-improvements": "eval-improvement-packet"}
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ def test_a_root_without_packets_fails_and_says_where_they_would_be(
 ) -> None:
     assert main([command, "--repo-root", str(tmp_path), "--json"]) == 1
     result = document(capsys)
-    assert result["recovery"] == f"evals {command} --repo-root {tmp_path}"
+    assert result["recovery"] == f"evals schema {SCHEMAS[command]}"
     assert "/<name>.json" in result["errors"][0]
     assert documents().problems(f"{command}-output", result) == []
 
@@ -66,6 +67,16 @@ def test_a_root_without_contracts_proves_the_installed_ones(
     assert out.startswith("PASS")
     assert "installed" in out
     assert "output.strict-json-when-requested.v1" in out
+
+
+def test_a_root_of_an_awkward_name_is_repeated_so_that_it_can_be_pasted(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (world / "fixtures/contracts/bad/every-check-passed.md").write_text("Nothing ran.", encoding="utf-8")
+    world.rename(tmp_path / "--a\x1bb")
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate-contracts", "--repo-root=--a\x1bb", "--json"]) == 1
+    assert document(capsys)["recovery"] == r"evals validate-contracts --repo-root $'./--a\u001bb'"
 
 
 def test_people_see_the_verdict_the_reason_and_the_next_command(

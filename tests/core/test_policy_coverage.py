@@ -12,8 +12,8 @@ import pytest
 
 from evals_cli.commands.ports import documents
 from evals_cli.core.policy_coverage import Coverage, assess
-from evals_cli.core.roots import HOME_EVIDENCE
 from evals_cli.core.policy_families import FAMILIES, declared_families
+from evals_cli.core.roots import HOME_EVIDENCE
 from evals_cli.core.runtime_scorers import SCORERS
 
 
