@@ -7,7 +7,8 @@ Rules (source document; order of checks observed on a reference implementation):
 - A line is judged in this order: it parses, it is a valid envelope with the right hash, its seq is its index,
   its parent_hash is the entry_hash before it, its bytes are its canonical text.
 - A line longer than MAX_LINE_BYTES is refused unread (`capsule.entry_too_large`): the limit is this
-  project's, the format has none. Parsing a hostile line within it takes up to some thirty times its size.
+  project's, the format has none. Parsing a hostile line within it, such as a list of small objects, takes up
+  to some forty times its size.
 - `identity` (of the metadata) is compared with each good entry; the first that differs is remembered.
 - Content never raises. Counts and the parent hash (`Chain`) are those of the good prefix.
 
