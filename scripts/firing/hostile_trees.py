@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .report import LaneResult
 
 RUNS, QUICK_RUNS = 10_000, 1_000
-_TIMES = 5
+_TIMES = 9
 RESERVED = (
     "con",
     "PRN",
