@@ -73,15 +73,27 @@ def _signature(function: Any) -> inspect.Signature:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["SCHEMA_VERSION", "LINEAGES", "EFFECT_CLASSES", "GENESIS_HASH"],
+    ("name", "value"),
+    [
+        ("envelope.SCHEMA_VERSION", "capsule-envelope/v1"),
+        ("envelope.LINEAGES", ("plan", "attempt", "interaction", "environment", "strategy")),
+        ("envelope.EFFECT_CLASSES", ("SE0", "SE1", "SE2", "SE3", "SE4")),
+        ("envelope.GENESIS_HASH", "0" * 64),
+        ("replay.EFFECT_FENCE_PRELOAD", "evals_cli.core.effect_fence"),
+    ],
 )
-def test_the_promised_constants_of_the_envelope_are_there(name: str) -> None:
-    assert _found(f"envelope.{name}")
+def test_a_promised_constant_has_its_value(name: str, value: object) -> None:
+    assert _found(name) == value
 
 
-def test_the_promised_preload_of_replay_is_text() -> None:
-    assert isinstance(_found("replay.EFFECT_FENCE_PRELOAD"), str)
+def test_entries_come_one_by_one(tmp_path: Any) -> None:
+    entries = evals_cli.capsule.Capsule.create(tmp_path / "c").entries()
+    assert iter(entries) is entries
+
+
+def test_a_replayer_shows_its_mode_and_its_calls(tmp_path: Any) -> None:
+    replayer = evals_cli.replay.create_replayer({}, store=evals_cli.replay.FixtureStore(tmp_path))
+    assert (replayer.mode, replayer.calls) == ("replay", [])
 
 
 def test_a_session_appends_as_its_capsule_does(tmp_path: Any) -> None:
@@ -102,9 +114,11 @@ def test_a_session_appends_as_its_capsule_does(tmp_path: Any) -> None:
         ("capsule.verify", ["ok", "code", "reason", "failed_at", "entry_count", "root_hash"]),
         ("receipt.verify_receipt", ["ok", "check", "reason"]),
         ("envelope.redact_payload", ["payload", "dropped", "findings", "errors"]),
+        ("gate.parse_child_result", ["outputs", "fatal"]),
     ],
 )
 def test_a_result_has_the_promised_fields(tmp_path: Any, name: str, fields: list[str]) -> None:
     arguments = {"capsule.verify": [tmp_path], "receipt.verify_receipt": [{}, tmp_path]}
+    arguments["gate.parse_child_result"] = [None, [{"id": "a"}]]
     result = _found(name)(*arguments.get(name, [{}]))
     assert [field for field in fields if not hasattr(result, field)] == []
