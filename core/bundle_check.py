@@ -4,9 +4,10 @@ Order of checks:
 1. latest.json: stands inside the root, is read strictly (no repeated key, no NaN, UTF-8, bounded size), fits
    its schema. Where it does not parse or is no object, nothing further can be checked.
 2. manifest, result, scorer results, baseline result: read through the pointers, literally; schema.
-3. report and command log: regular files inside the root.
+3. report: a regular file inside the root; command log: an object, read strictly.
 4. the trace: seven events of this run, in order.
-5. agreement of the documents (`bundle_agreement`).
+5. agreement of the documents (`bundle_agreement`), and that they do not contradict each other
+   (`bundle_contradictions`).
 6. the digest of every manifest entry, whatever its type.
 7. the producer (`producer`).
 
@@ -19,9 +20,12 @@ about who wrote it, or whether the run that it describes took place.
 
 from __future__ import annotations
 
+import posixpath
+
 from . import bundle_agreement as agreement
+from . import bundle_contradictions as contradictions
 from .authored import about
-from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
+from .bundle_layout import DEFAULT_PREFIX, FAILURE_NAME, LATEST_NAME
 from .check_record import check_record
 from .contained import inside_status
 from .errors import EvalsError, FileError
@@ -47,7 +51,6 @@ _DOCUMENTS = {
     "scorer_results_path": ("scorer results", "scorer-result"),
     "baseline_result_path": ("baseline result", "baseline-result"),
 }
-_PLAIN_FILES = {"report_path": "report", "command_log_path": "command log"}
 
 
 class Check:
@@ -70,10 +73,10 @@ class BundleVerdict:
     """What was found about the latest bundle.
 
     `latest` is the parsed latest.json, whatever it holds, when `parsed`; `latest_valid` says that it fits its
-    schema. `manifest` is the parsed manifest or None.
+    schema. `manifest` is the parsed manifest or None, `result` the parsed result where it is an object.
     """
 
-    __slots__ = ("checks", "found", "latest", "latest_path", "latest_valid", "manifest", "parsed")
+    __slots__ = ("checks", "found", "latest", "latest_path", "latest_valid", "manifest", "parsed", "result")
 
     def __init__(self, latest_path: str) -> None:
         self.latest_path = latest_path
@@ -82,6 +85,7 @@ class BundleVerdict:
         self.latest_valid = False
         self.latest: Any = None
         self.manifest: Any = None
+        self.result: dict[str, Any] = {}
         self.checks: list[Check] = []
 
     @property
@@ -95,6 +99,11 @@ class BundleVerdict:
     def problems(self) -> list[str]:
         """Every problem, in the order of the checks."""
         return [problem for check in self.checks for problem in check.problems]
+
+    @property
+    def run_verdict(self) -> str | None:
+        """The verdict of the run as its sound bundle states it (pass, fail, blocked), else None."""
+        return self.result.get("deterministic_verdict") if self.status == "passed" else None
 
     def text(self, key: str) -> str | None:
         """A non-empty string member of latest.json, else None."""
@@ -159,9 +168,11 @@ def _check_named(
             problems = problems or about(path, documents.problems(schema, parsed[key]))
             verdict.checks.append(Check(label, path, problems, schema=schema))
     verdict.manifest = parsed.get("manifest_path")
+    verdict.result = _object(parsed.get("result_path")) or {}
     verdict.checks += [
-        *_plain_file_checks(verdict, files),
-        *_trace_check(verdict, files, documents),
+        *_report_check(verdict, files),
+        *_log_check(verdict, parsed, files, documents),
+        *_trace_check(verdict, parsed, files, documents),
         _agreement_check(verdict, prefix, parsed, files),
         *_digest_check(verdict, files),
         _producer_check(verdict, prefix, files, home=home),
@@ -183,21 +194,35 @@ def _unusable(verdict: BundleVerdict, key: str, error: FileError) -> str:
     return f"{shown(verdict.latest_path)}: $.{key}: {error.message}"
 
 
-def _plain_file_checks(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
-    checks = []
-    for key, label in _PLAIN_FILES.items():
-        path = verdict.text(key)
-        if path is not None:
-            problems = []
-            try:
-                files.require_regular(path)
-            except FileError as error:
-                problems.append(_unusable(verdict, key, error))
-            checks.append(Check(label, path, problems))
-    return checks
+def _report_check(verdict: BundleVerdict, files: BundleFiles) -> list[Check]:
+    key = "report_path"
+    path = verdict.text(key)
+    if path is None:
+        return []
+    problems = []
+    try:
+        files.require_regular(path)
+    except FileError as error:
+        problems.append(_unusable(verdict, key, error))
+    return [Check("report", path, problems)]
 
 
-def _trace_check(verdict: BundleVerdict, files: BundleFiles, documents: Documents) -> list[Check]:
+def _log_check(
+    verdict: BundleVerdict, parsed: dict[str, Any], files: BundleFiles, documents: Documents
+) -> list[Check]:
+    key = "command_log_path"
+    path = verdict.text(key)
+    if path is None:
+        return []
+    parsed[key], problems = _read_named(verdict, key, path, files, documents)
+    if not problems:
+        problems = about(path, contradictions.log_problems(parsed[key], verdict.text("execution_mode")))
+    return [Check("command log", path, problems)]
+
+
+def _trace_check(
+    verdict: BundleVerdict, parsed: dict[str, Any], files: BundleFiles, documents: Documents
+) -> list[Check]:
     key = "trace_events_path"
     path, run_id, case_id = (verdict.text(name) for name in (key, "run_id", "case_id"))
     if path is None:
@@ -212,6 +237,8 @@ def _trace_check(verdict: BundleVerdict, files: BundleFiles, documents: Document
         found = (
             trace_problems(raw, run_id=run_id, case_id=case_id, problems=documents.problems) if known else []
         )
+        if known and not found:
+            found = contradictions.trace_contradictions(raw, _story(parsed))
         problems = about(path, found)
     return [Check("trace events", path, problems, schema="trace-event")]
 
@@ -222,23 +249,46 @@ def _agreement_check(
     latest = verdict.latest
     run = agreement.Pointers(latest, prefix)
     problems = about(verdict.latest_path, agreement.pointer_problems(latest, prefix))
+    problems += _failure_problems(files, prefix, latest)
     manifest, result, scorers, baseline = (_object(parsed.get(key)) for key in _DOCUMENTS)
     if manifest is not None:
         found = agreement.identity_problems(manifest, latest, _IDENTITY[:2])
         found += agreement.manifest_problems(manifest, run)
+        found += contradictions.privacy_contradictions(manifest)
         problems += about(latest["manifest_path"], found)
     if result is not None:
         found = agreement.identity_problems(result, latest, _IDENTITY)
         found += agreement.result_pointer_problems(result, run)
         found += agreement.reference_problems(result, manifest, run)
+        found += contradictions.result_contradictions(result)
         if scorers is not None:
             found += agreement.verdict_problems(result, scorers.get("results"))
         problems += about(latest["result_path"], found)
     if scorers is not None:
-        problems += about(latest["scorer_results_path"], agreement.scorer_problems(scorers.get("results")))
+        found = agreement.scorer_problems(scorers.get("results"))
+        found += contradictions.scorer_contradictions(scorers.get("results"), _story(parsed))
+        problems += about(latest["scorer_results_path"], found)
     if baseline is not None:
         problems += about(latest["baseline_result_path"], agreement.baseline_problems(baseline, run, files))
     return Check("agreement of the documents", verdict.latest_path, problems)
+
+
+def _story(parsed: dict[str, Any]) -> contradictions.Story:
+    return contradictions.Story(
+        result=parsed.get("result_path"),
+        baseline=parsed.get("baseline_result_path"),
+        log=parsed.get("command_log_path"),
+    )
+
+
+def _failure_problems(files: BundleFiles, prefix: str, latest: dict[str, Any]) -> list[str]:
+    manifest = agreement.canonical_pointers(latest, prefix).get("manifest_path")
+    if manifest is None:
+        return []
+    path = f"{posixpath.dirname(manifest)}/{FAILURE_NAME}"
+    if inside_status(files.root, path) == "missing":
+        return []
+    return [f"{shown(path)}: stands beside the bundle, so the run says that it failed; run the case again"]
 
 
 def _object(value: object) -> dict[str, Any] | None:

@@ -33,7 +33,7 @@ class BundleFiles:
     """Files below one root, with the digests that are already known."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self.root = root
         self._digests: dict[str, str | FileError] = {}
 
     def read(self, path: str) -> bytes:
@@ -42,7 +42,7 @@ class BundleFiles:
         Raises FileError as `contained.read_inside`; past `limits.BUNDLE_DOCUMENT` `file.too_large`.
         """
         try:
-            raw = read_inside(self._root, path, limit=limits.BUNDLE_DOCUMENT)
+            raw = read_inside(self.root, path, limit=limits.BUNDLE_DOCUMENT)
         except FileError as error:
             # What cannot be judged as a document is not worth a pass over its bytes either.
             self._digests[path] = error
@@ -65,13 +65,13 @@ class BundleFiles:
 
     def _digest_now(self, path: str) -> str | FileError:
         try:
-            return sha256_inside(self._root, path)
+            return sha256_inside(self.root, path)
         except FileError as error:
             return error
 
     def require_regular(self, path: str) -> None:
         """Raise FileError where `path` is no regular file inside the root."""
-        close_quietly(open_inside(self._root, path))
+        close_quietly(open_inside(self.root, path))
 
     def digest_problem(self, path: str, expected: str) -> str | None:
         """Why the file at `path` does not have the digest `expected`, naming the file; None if it has."""
@@ -79,7 +79,7 @@ class BundleFiles:
             actual = self.digest(path)
             if actual == expected:
                 return None
-            line_ends = _digest_with_lf(self._root, path) == expected
+            line_ends = _digest_with_lf(self.root, path) == expected
         except FileError as error:
             return error.message
         hint = (

@@ -2,7 +2,8 @@
 
 Rules:
 - A consumer's latest.json has a producer; at home it may be absent.
-- The command is `evals run ` or `pnpm evals run ` followed by something.
+- The command is `evals run ` or `pnpm evals run ` followed by words, plain or quoted: nothing in it starts
+  another program, redirects or expands when it is pasted into a shell.
 - artifact_root_prefix is the folder in which latest.json was found.
 - The case stands at case_path with the digest case_sha256. suite_path and suite_sha256 are both null, or the
   suite stands there with that digest.
@@ -13,6 +14,8 @@ the command was really run.
 
 from __future__ import annotations
 
+import re
+
 from .bundle_files import BundleFiles, same_path, value_shown
 
 TYPE_CHECKING = False
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
-COMMANDS = ("evals run ", "pnpm evals run ")
+_WORD = r"""(?:[\w@%+=:,./~-]|'[^']*'|"[^"$`\\!]*"|\$'(?:[^'\\]|\\[^'])*')+"""
+_COMMAND = re.compile(rf"(?:pnpm )?evals run(?: +{_WORD})+ *")
 
 
 def producer_problems(latest: Document, prefix: str, files: BundleFiles, *, home: bool) -> list[str]:
@@ -32,19 +36,18 @@ def producer_problems(latest: Document, prefix: str, files: BundleFiles, *, home
     if not isinstance(producer, dict):
         return []
     return [
-        *_command_problems(producer.get("command")),
+        *command_problem("$.producer.command", producer.get("command")),
         *_prefix_problems(producer.get("artifact_root_prefix"), prefix),
         *_file_problems(producer, "case", files),
         *_suite_problems(producer, files),
     ]
 
 
-def _command_problems(command: object) -> list[str]:
-    if not isinstance(command, str):
+def command_problem(where: str, command: object) -> list[str]:
+    """Why the text at the JSON path `where` is no command line that only repeats a run."""
+    if not isinstance(command, str) or _COMMAND.fullmatch(command):
         return []
-    if any(command.startswith(start) and command[len(start) :].strip() for start in COMMANDS):
-        return []
-    return [f"$.producer.command: {value_shown(command)}; expected `evals run` and what was run"]
+    return [f"{where}: {value_shown(command)}; expected `evals run` and what was run, and nothing else"]
 
 
 def _prefix_problems(found: object, prefix: str) -> list[str]:

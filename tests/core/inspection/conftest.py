@@ -86,12 +86,54 @@ class World:
         """Write a project manifest with these members."""
         self.write(".evals/project.json", json.dumps({**PROJECT, **members}))
 
+    def scorer(self, index: int, **members: Any) -> None:
+        """Replace members of one scorer result; `assertion` holds those of its first assertion."""
+        document = self.read("bundle/scorer-results.json")
+        result = document["results"][index]
+        result["assertions"][0] |= members.pop("assertion", {})
+        result |= members
+        self.write("bundle/scorer-results.json", json.dumps(document))
+        self.seal()
+
+    def event(self, kind: str, **members: Any) -> None:
+        """Replace members of the event of that type in the trace."""
+        events = [
+            json.loads(line) for line in self.path("bundle/trace-events.jsonl").read_text().splitlines()
+        ]
+        lines = [
+            json.dumps({**event, **(members if event["event_type"] == kind else {})}) for event in events
+        ]
+        self.write("bundle/trace-events.jsonl", "\n".join(lines) + "\n")
+        self.seal()
+
+    def fail_run(self) -> None:
+        """Make the bundle one of a run whose output lacked what the case requires."""
+        self.scorer(
+            1, status="fail", failure_reason="absent", assertion={"status": "fail", "actual": "absent"}
+        )
+        assertion = self.read("bundle/scorer-results.json")["results"][1]["assertions"][0]
+        self.event("scorer_result", status="fail")
+        self.event("run_finished", status="failed", exit_code=1)
+        self.change(
+            "bundle/result.json",
+            status="failed",
+            deterministic_verdict="fail",
+            failed_assertions=[assertion],
+        )
+
     def digest(self, name: str) -> str:
         """SHA-256 of the file there."""
         return hashlib.sha256(self.path(name).read_bytes()).hexdigest()
 
     def seal(self) -> None:
-        """Recompute the digests that result and manifest state."""
+        """Recompute the digests that baseline result, result and manifest state."""
+        baseline = self.read("bundle/baseline-result.json")
+        reference = baseline.get("current_artifact_ref")
+        if isinstance(reference, dict) and reference.get("type") == "command-log":
+            log = self.path("bundle/command-log.json")
+            if log.is_file() and reference.get("path", "").endswith("/command-log.json"):
+                reference["sha256"] = hashlib.sha256(log.read_bytes()).hexdigest()
+                self.write("bundle/baseline-result.json", json.dumps(baseline))
         for name, key in (("bundle/result.json", "artifact_refs"), ("bundle/manifest.json", "artifacts")):
             document = self.read(name)
             for entry in document.get(key) or ():
@@ -119,6 +161,13 @@ class World:
 def world(tmp_path: Path, repository: Path) -> World:
     """A consumer with one sound bundle."""
     return World(tmp_path / "consumer", repository)
+
+
+@pytest.fixture
+def failing(world: World) -> World:
+    """A consumer with one sound bundle of a run that failed."""
+    world.fail_run()
+    return world
 
 
 @pytest.fixture

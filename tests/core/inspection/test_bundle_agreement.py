@@ -98,8 +98,7 @@ def test_a_verdict_that_does_not_follow_from_the_scorers_is_refused(
     world: Any, members: dict[str, str], said: str
 ) -> None:
     world.change("bundle/result.json", **members)
-    (problem,) = _problems(world)
-    assert said in problem
+    assert any(said in problem for problem in _problems(world))
 
 
 def test_a_passing_scorer_with_a_failed_assertion_is_a_contradiction(world: Any) -> None:
@@ -108,8 +107,10 @@ def test_a_passing_scorer_with_a_failed_assertion_is_a_contradiction(world: Any)
     assertion["status"] = "fail"
     world.write("bundle/scorer-results.json", json.dumps(scorers))
     world.change("bundle/result.json", failed_assertions=[assertion])
-    (problem,) = _problems(world)
-    assert problem.startswith(f"{RUN}/scorer-results.json: $.results[0].status: ")
+    assert any(
+        problem.startswith(f"{RUN}/scorer-results.json: $.results[0].status: pass, while")
+        for problem in _problems(world)
+    )
 
 
 MALFORMED: list[Any] = [None, 7, "text", [], {}, {"artifacts": 7}, {"artifacts": [7, {"type": 7}, {}]}]

