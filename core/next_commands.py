@@ -6,6 +6,9 @@ Rules:
 - What the user gave as `--repo-root` is repeated, quoted for a shell; a control character in it is written
   as an escape, so that no name can steer a terminal.
 - A path that begins with a dash is written with `./` in front, so that it is not read as an option.
+- A fresh bundle comes from what is there: at home from the smoke case, else from the suite, else from what
+  latest.json says was run, named anew from its parts. What a document calls its command is never repeated.
+  Where nothing is there to run, the command shows how a case is written.
 - A run works on the root around the working directory, so its command changes there first where the two
   differ.
 - Nothing here is ever executed.
@@ -14,6 +17,7 @@ Rules:
 from __future__ import annotations
 
 from .contained import inside_status
+from .targets import SUITE_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
 SMOKE_CASE = "fixtures/smoke/pr-closeout.case.json"
 SMOKE_CHECK = "evals check --smoke --json"
 MANIFEST_SCHEMA = "evals schema external-project-manifest"
-_SUITES = (".evals/suite.json", ".evals/suite.toml")
+FIRST_STEP = "evals schema eval-case"
+_RUN_BEFORE = ("suite_path", "case_path")
+SUITES = tuple(f".evals/{name}" for name in SUITE_NAMES)
 
 
 def quoted(word: str) -> str:
@@ -38,8 +44,9 @@ def quoted(word: str) -> str:
 
 
 def _escaped(char: str) -> str:
+    # A shell without $'...' reads only plain quotes, so none may stand inside: it must end the word nowhere.
     if char in "'\\":
-        return f"\\{char}"
+        return "\\x27" if char == "'" else "\\\\"
     if char.isprintable():
         return char
     if "\udc80" <= char <= "\udcff":
@@ -73,12 +80,17 @@ def for_people(command: str) -> str:
     return f"{command[:-8]})" if command.endswith(" --json)") else command.removesuffix(" --json")
 
 
-def run_command(root: Root) -> str:
-    """The command line that writes a fresh bundle in `root`: the smoke case at home, else the suite."""
-    target = SMOKE_CASE if root.home else _suite(root)
+def run_command(root: Root, latest: object = None) -> str:
+    """The command line that leads to a fresh bundle in `root`; `latest` is its parsed latest.json, if any."""
+    target = SMOKE_CASE if root.home else _target(root, latest)
+    if target is None:
+        return FIRST_STEP
     command = command_line("run", target, as_json=True)
     return command if root.way == "." else f"(cd {quoted(root.way)} && {command})"
 
 
-def _suite(root: Root) -> str:
-    return next((path for path in _SUITES if inside_status(root.path, path) == "present"), _SUITES[0])
+def _target(root: Root, latest: object) -> str | None:
+    """The first that stands inside the root: a suite, or the suite or case of the latest run."""
+    producer = latest.get("producer") if isinstance(latest, dict) else None
+    stated = [producer.get(key) for key in _RUN_BEFORE] if isinstance(producer, dict) else []
+    return next((path for path in (*SUITES, *stated) if inside_status(root.path, path) == "present"), None)

@@ -62,6 +62,8 @@ def test_every_word_from_outside_is_quoted() -> None:
 
 
 def test_the_named_root_is_repeated(tmp_path: Path) -> None:
+    (tmp_path / ".evals").mkdir()
+    (tmp_path / ".evals/suite.json").write_text("{}")
     root = Root(path=str(tmp_path), shown="a b", home=False, way="a b")
     assert check_command(root) == "evals check --repo-root 'a b' --json"
     assert state_command(root) == "evals state --repo-root 'a b' --json"
@@ -70,6 +72,7 @@ def test_the_named_root_is_repeated(tmp_path: Path) -> None:
 
 def test_without_a_named_root_the_commands_work_from_here(tmp_path: Path) -> None:
     (tmp_path / ".evals").mkdir()
+    (tmp_path / ".evals/suite.json").write_text("{}")
     root = select_root(None, str(tmp_path))
     assert check_command(root) == "evals check --json"
     assert run_command(root) == "evals run .evals/suite.json --json"
@@ -77,6 +80,7 @@ def test_without_a_named_root_the_commands_work_from_here(tmp_path: Path) -> Non
 
 def test_from_a_folder_below_the_root_a_run_changes_there_first(tmp_path: Path) -> None:
     (tmp_path / ".evals").mkdir()
+    (tmp_path / ".evals/suite.json").write_text("{}")
     (tmp_path / "a/b").mkdir(parents=True)
     root = select_root(None, str(tmp_path / "a/b"))
     assert run_command(root) == "(cd ../.. && evals run .evals/suite.json --json)"
@@ -86,6 +90,31 @@ def test_a_suite_in_toml_is_run_as_such(tmp_path: Path) -> None:
     (tmp_path / ".evals").mkdir()
     (tmp_path / ".evals/suite.toml").write_text("")
     assert run_command(select_root(None, str(tmp_path))) == "evals run .evals/suite.toml --json"
+
+
+@pytest.mark.parametrize(
+    ("producer", "command"),
+    [
+        ({"suite_path": ".evals/more/suite.json", "case_path": "c.json"}, "evals run .evals/more/suite.json"),
+        ({"suite_path": None, "case_path": "a;b.json"}, "evals run 'a;b.json'"),
+        ({"suite_path": ".evals/gone/suite.json", "case_path": "gone.json"}, "evals schema eval-case"),
+        ({"case_path": "../c.json", "command": "evals run c.json"}, "evals schema eval-case"),
+        (7, "evals schema eval-case"),
+    ],
+)
+def test_without_a_suite_what_was_run_is_run_again_if_it_is_there(
+    tmp_path: Path, producer: object, command: str
+) -> None:
+    (tmp_path / ".evals/more").mkdir(parents=True)
+    for name in (".evals/more/suite.json", "c.json", "a;b.json"):
+        (tmp_path / name).write_text("{}")
+    root = select_root(None, str(tmp_path))
+    assert for_people(run_command(root, {"producer": producer})) == command
+
+
+def test_where_nothing_is_there_to_run_the_first_step_is_named(tmp_path: Path) -> None:
+    root = select_root(str(tmp_path), "/")
+    assert run_command(root) == run_command(root, []) == "evals schema eval-case"
 
 
 def test_home_runs_its_smoke_case(tmp_path: Path) -> None:
