@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from .report import LaneResult
 
+# What latest.json says of itself and the other files are compared with.
+IDS = (": $.case_id: ", ": $.suite_id: ")
+
 
 def fire_bundle(folder: Path, result: LaneResult, per_class: int | None) -> None:
     """Mutate every file of a finished run in `folder`, and compare what check says with the oracle."""
@@ -70,7 +73,11 @@ def _fire_digested(folder: Path, bundle: Path, comparison: Comparison) -> None:
 
 
 def _fire_agreeing(folder: Path, path: Path, comparison: Comparison) -> None:
-    """The files that only agreement covers: what nothing repeats is accepted, all else refused by name."""
+    """The files that only agreement covers: what nothing repeats is accepted, all else refused by name.
+
+    Where an id differs, agreement cannot tell whose is wrong: it is compared with that of latest.json, and
+    the other files are named.
+    """
     data = path.read_bytes()
     original = parse(data)
     shown = path.relative_to(folder).as_posix()
@@ -79,7 +86,10 @@ def _fire_agreeing(folder: Path, path: Path, comparison: Comparison) -> None:
         problems = judged(folder).problems
         if not problems:
             return ACCEPTED
-        named = any(problem.startswith(f"{shown}: ") for problem in problems)
+        keys = IDS if path.name == "latest.json" else ()
+        named = any(
+            problem.startswith(f"{shown}: ") or any(key in problem for key in keys) for problem in problems
+        )
         return REFUSED if named else ("refused without naming the file", *problems)
 
     def wanted(mutant: bytes) -> Outcome:
