@@ -5,7 +5,8 @@ Rules of this module:
 2. Without it people get the verdict, every problem with its file and JSON path, and the next command; a
    failure is also one line on stderr with the code `check.failed`.
 3. Exit 0 says that the bundle is complete, consistent and unchanged and the runtime evidence holds; 1 that
-   something does not. Nothing of the repository is executed or changed.
+   something does not. Whether the run of a sound bundle passed is told beside it and changes no exit code.
+   Nothing of the repository is executed or changed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..core.next_commands import MANIFEST_SCHEMA, for_people, state_command
 from ..core.roots import select_root, working_directory
 from .contract import Summary
 from .ports import documents, installed_folder
+from .root_verdict import RUN_HEADLINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ def _next_command(packet: dict[str, Any], root: Root) -> str:
 
 def _headline(packet: dict[str, Any]) -> str:
     failed = [check["label"] for check in packet["checks"] if check["status"] == "fail"]
+    if not failed and packet["run_verdict"] in RUN_HEADLINES:
+        return f"the bundle is sound; {RUN_HEADLINES[packet['run_verdict']]}"
     if not failed:
         return "the latest bundle is complete, consistent and unchanged, and its runtime evidence holds"
     return f"{len(failed)} of {len(packet['checks'])} checks failed: {', '.join(failed)}"
@@ -96,6 +100,7 @@ def _facts(packet: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("latest", packet["latest_path"]),
         ("run", packet.get("run_id", "none")),
+        ("run verdict", packet["run_verdict"] or "unknown, since the bundle does not hold"),
         ("case", context.get("case_id", "unknown")),
         ("runtime evidence", packet["runtime_evidence"]["policy_coverage"]["status"]),
     ]

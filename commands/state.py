@@ -18,6 +18,7 @@ from ..core.roots import select_root, working_directory
 from ..core.state import state_packet
 from .contract import Summary
 from .ports import documents, installed_folder
+from .root_verdict import RUN_HEADLINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _summary(packet: dict[str, Any]) -> Summary:
     facts = [
         ("latest", packet["latest_path"]),
         ("run", packet["latest"]["run_id"] or "none"),
+        ("run verdict", packet["run_verdict"] or "unknown"),
         ("runtime evidence", health["status"]),
         ("readiness", f"{readiness['status']}: {readiness['reason']}"),
         ("git", _git_text(evidence["git_state"])),
@@ -78,11 +80,17 @@ def _summary(packet: dict[str, Any]) -> Summary:
     return Summary(
         status,
         status == "ready",
-        _HEADLINES[status],
+        _headline(packet),
         facts=facts,
         problems=_problems(packet, health),
         next_command=for_people(packet["recommended_commands"][0]),
     )
+
+
+def _headline(packet: dict[str, Any]) -> str:
+    if packet["status"] == "ready" and packet["run_verdict"] in RUN_HEADLINES:
+        return f"the latest bundle is sound; {RUN_HEADLINES[packet['run_verdict']]}"
+    return _HEADLINES[packet["status"]]
 
 
 def _problems(packet: dict[str, Any], health: dict[str, Any]) -> list[str]:

@@ -9,6 +9,9 @@ Rules:
   `check mode`.
 - The first difference of the contexts is named: the ids in the order case, suite, mode.
 
+- A passed check says that the bundle is sound, not that its run passed: run_verdict says that, as the
+  result of the bundle states it; it is null where the bundle fails its check.
+
 A passed check does not certify behaviour, CI, review or readiness to merge.
 """
 
@@ -80,11 +83,12 @@ def check_packet(
     if run_id is not None:
         packet["run_id"] = run_id
     packet |= {
+        "run_verdict": verdict.run_verdict,
         "expected_context": expected,
         "observed_latest_context": observed,
         "context_match": mismatch is None if root.home else None,
         "context_mismatch_reason": mismatch,
-        "recovery_command": run_command(root) if verdict.problems or mismatch else None,
+        "recovery_command": run_command(root, verdict.latest) if verdict.problems or mismatch else None,
         "strict_smoke_command": SMOKE_CHECK if root.home else None,
         "runtime_evidence": {"policy_coverage": health.coverage},
     }

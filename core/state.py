@@ -11,7 +11,8 @@ Rules:
   where latest.json could not be read. Pointers are taken literally.
 - Nothing is executed, written or fetched; git is asked as `git_state` says.
 
-A ready state says that the bundle is complete, consistent and unchanged. The gate is the check.
+A ready state says that the bundle is complete, consistent and unchanged, not that its run passed: run_verdict
+says that, and is null where the bundle fails its check. The gate is the check.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def state_packet(
         observed_at=generated_at,
         commands={"state": state_command(root), "check": check_command(root)},
     )
-    commands = recommended_commands(root, status)
+    commands = recommended_commands(root, status, verdict.latest)
     packet: dict[str, Any] = {
         "schema_version": 3,
         "generated_at": generated_at,
@@ -123,6 +124,7 @@ def state_packet(
         "status": status,
         "latest_path": verdict.latest_path,
         "latest": _latest(verdict),
+        "run_verdict": verdict.run_verdict,
         "artifacts": [artifact.document() for artifact in artifacts],
         "validation": {"status": verdict.status, "errors": _validation_errors(verdict)},
         "contract_health": {"runtime_evidence": inspection.health.document()},
@@ -178,12 +180,12 @@ def _latest(verdict: BundleVerdict) -> dict[str, Any]:
     }
 
 
-def recommended_commands(root: Root, status: str) -> list[str]:
-    """Command lines that can be pasted next, the most useful first."""
+def recommended_commands(root: Root, status: str, latest: object = None) -> list[str]:
+    """Command lines that can be pasted next, the most useful first; `latest` is the parsed latest.json."""
     check = check_command(root)
     if status == "missing":
-        return [run_command(root), check]
+        return [run_command(root, latest), check]
     if status != "ready":
-        return [check, run_command(root), state_command(root)]
+        return [check, run_command(root, latest), state_command(root)]
     # The smoke check belongs to this project's own checkout, without --repo-root.
     return [check, SMOKE_CHECK] if root.home and root.shown is None else [check]

@@ -97,6 +97,51 @@ def test_a_check_that_passes_tells_people_in_words(
     assert err == ""
 
 
+@pytest.fixture
+def failed_run(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
+    """A repository with the sound bundle of a run that failed, as the working directory."""
+    case = json.loads((repository / "fixtures/smoke/pr-closeout.case.json").read_text(encoding="utf-8"))
+    case["expected"]["required_output_contains"] = ["words that no run prints"]
+    root = tmp_path / "failing"
+    (root / ".evals").mkdir(parents=True)
+    (root / "c.json").write_text(json.dumps(case), encoding="utf-8")
+    monkeypatch.chdir(root)
+    assert main(["run", "c.json", "--json"]) == 1
+    capsys.readouterr()
+    _configure(root, repository)
+    return root
+
+
+def test_a_sound_bundle_of_a_run_that_failed_says_both(
+    failed_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--json"]) == 0
+    packet = _document(capsys)
+    assert (packet["status"], packet["run_verdict"]) == ("passed", "fail")
+    assert main(["check"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "PASS  the bundle is sound; its run failed"
+    assert "  run verdict       fail" in lines
+    assert main(["state", "--json"]) == 0
+    packet = _document(capsys)
+    assert (packet["status"], packet["run_verdict"]) == ("ready", "fail")
+    assert main(["state"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "READY  the latest bundle is sound; its run failed"
+    assert "  run verdict       fail" in lines
+
+
+def test_a_broken_bundle_without_a_suite_is_run_again_from_its_case(
+    failed_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for report in failed_run.glob(".harness/evals/runs/*/report.md"):
+        report.write_text("other", encoding="utf-8")
+    assert main(["check"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "next: evals run c.json"
+
+
 def test_a_check_that_fails_exits_1_with_the_document(
     consumer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

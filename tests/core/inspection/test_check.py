@@ -57,6 +57,7 @@ def test_the_packet_holds_every_listed_member(world: Any) -> None:
         "artifact_repo_root",
         "latest_path",
         "run_id",
+        "run_verdict",
         "expected_context",
         "observed_latest_context",
         "context_match",
@@ -68,6 +69,25 @@ def test_the_packet_holds_every_listed_member(world: Any) -> None:
         "checks",
         "errors",
     }
+
+
+def test_the_verdict_of_the_run_stands_beside_that_of_the_bundle(failing: Any, repository: Any) -> None:
+    _evidence(failing, repository)
+    packet = _check(failing)
+    assert (packet["status"], packet["run_verdict"]) == ("passed", "fail")
+
+
+def test_a_bundle_that_does_not_hold_has_no_verdict_of_its_run(world: Any) -> None:
+    assert _check(world)["run_verdict"] == "pass"
+    world.write("bundle/report.md", "other")
+    assert _check(world)["run_verdict"] is None
+
+
+def test_where_no_suite_stands_the_case_that_was_run_is_recommended(world: Any) -> None:
+    world.path(".evals/suite.json").unlink()
+    assert _check(world)["recovery_command"].endswith("&& evals run .evals/cases/closeout.case.json --json)")
+    world.path(".evals/cases/closeout.case.json").unlink()
+    assert _check(world)["recovery_command"] == "evals schema eval-case"
 
 
 def test_a_consumer_has_no_expected_context(world: Any) -> None:
