@@ -31,7 +31,7 @@ from .files import (
 
 MAX_LINKS = 40
 
-_FOLDER = getattr(os, "O_DIRECTORY", 0)
+FOLDER = getattr(os, "O_DIRECTORY", 0)
 _WALKS = os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd and bool(NO_FOLLOW)
 
 
@@ -58,35 +58,37 @@ def _name_problem(path: str) -> str | None:
     return None
 
 
-def _accepted(path: str) -> str:
+def accepted(path: str, called: str | None = None) -> str:
+    """`path` again where its form is acceptable; FileError `path.invalid`, about `called`, otherwise."""
     problem = relative_problem(path)
     if problem is not None:
-        raise FileError("path.invalid", f"{shown(path)}: {problem}", {"path": shown(path), "errno": None})
+        name = shown(path if called is None else called)
+        raise FileError("path.invalid", f"{name}: {problem}", {"path": name, "errno": None})
     return path
 
 
-def open_inside(root: str, path: str) -> int:
+def open_inside(root: str, path: str, *, called: str | None = None) -> int:
     """A read descriptor on the regular file `path` below the folder `root`; the caller closes it.
 
-    Raises FileError `path.invalid`, `path.outside_root`, `file.missing`, `file.not_regular` or
-    `file.unreadable`.
+    Errors name the file as `called`, where readers know it by another path. Raises FileError `path.invalid`,
+    `path.outside_root`, `file.missing`, `file.not_regular` or `file.unreadable`.
     """
-    relative = _accepted(path)
+    relative, name = accepted(path, called), path if called is None else called
     try:
-        descriptor = _Walk(root, relative).open() if _WALKS else _open_resolved(root, relative)
+        descriptor = Walk(root, relative, called=name).open() if _WALKS else _open_resolved(root, path, name)
     except OSError as error:
-        raise system_error(error, path) from error
-    return checked_regular(descriptor, path)
+        raise system_error(error, name) from error
+    return checked_regular(descriptor, name)
 
 
-def read_inside(root: str, path: str, *, limit: int | None = None) -> bytes:
+def read_inside(root: str, path: str, *, limit: int | None = None, called: str | None = None) -> bytes:
     """The bytes of the regular file `path` below `root`; errors as `open_inside`, and `file.too_large`."""
-    return read_all(open_inside(root, path), path, limit)
+    return read_all(open_inside(root, path, called=called), path if called is None else called, limit)
 
 
-def sha256_inside(root: str, path: str) -> str:
+def sha256_inside(root: str, path: str, *, called: str | None = None) -> str:
     """SHA-256 (lower-case hex) of the regular file `path` below `root`, streamed; errors as `open_inside`."""
-    return sha256_descriptor(open_inside(root, path), path)
+    return sha256_descriptor(open_inside(root, path, called=called), path if called is None else called)
 
 
 def inside_status(root: str, path: object) -> str:
@@ -98,7 +100,7 @@ def inside_status(root: str, path: object) -> str:
     if not isinstance(path, str) or relative_problem(path) is not None:
         return "invalid"
     try:
-        descriptor = _Walk(root, path, any_kind=True).open() if _WALKS else _open_resolved(root, path)
+        descriptor = Walk(root, path, any_kind=True).open() if _WALKS else _open_resolved(root, path, path)
     except FileError:
         return "invalid"
     except OSError as error:
@@ -109,18 +111,19 @@ def inside_status(root: str, path: object) -> str:
     return "present"
 
 
-def _outside(path: str) -> FileError:
+def outside(path: str) -> FileError:
+    """The error for a path that leads out of its root."""
     return FileError(
         "path.outside_root", f"{shown(path)}: leads out of its root", {"path": shown(path), "errno": None}
     )
 
 
-class _Walk:
+class Walk:
     """One resolution of a relative path, held as a stack of open folders below the root."""
 
-    def __init__(self, root: str, path: str, *, any_kind: bool = False) -> None:
+    def __init__(self, root: str, path: str, *, any_kind: bool = False, called: str | None = None) -> None:
         self._roots = (os.path.realpath(root), os.path.abspath(root))
-        self._path = path
+        self._called = path if called is None else called
         self._any_kind = any_kind
         self._parts = [part for part in reversed(path.split("/")) if part not in ("", ".")]
         self._folder_wanted = path.endswith(("/", "/."))
@@ -130,7 +133,7 @@ class _Walk:
     def open(self) -> int:
         """The descriptor of what the path names; OSError as the system has it."""
         try:
-            self._folders.append(os.open(self._roots[0], READ_FLAGS | _FOLDER))
+            self._folders.append(os.open(self._roots[0], READ_FLAGS | FOLDER))
             while self._parts:
                 name = self._parts.pop()
                 if name == "..":
@@ -138,7 +141,7 @@ class _Walk:
                 elif self._follow(name):
                     continue
                 elif self._parts:
-                    self._folders.append(self._open_name(name, READ_FLAGS | _FOLDER | NO_FOLLOW))
+                    self._folders.append(self._open_name(name, READ_FLAGS | FOLDER | NO_FOLLOW))
                 else:
                     return self._open_name(name, self._last_flags())
             return self._folders.pop()
@@ -152,11 +155,11 @@ class _Walk:
     def _last_flags(self) -> int:
         # O_PATH sees that something stands there without needing the right to read it.
         access = os.O_PATH | os.O_CLOEXEC if self._any_kind and hasattr(os, "O_PATH") else READ_FLAGS
-        return access | NO_FOLLOW | (_FOLDER if self._folder_wanted else 0)
+        return access | NO_FOLLOW | (FOLDER if self._folder_wanted else 0)
 
     def _leave(self) -> None:
         if len(self._folders) == 1:
-            raise _outside(self._path)
+            raise outside(self._called)
         close_quietly(self._folders.pop())
 
     def _follow(self, name: str) -> bool:
@@ -180,14 +183,14 @@ class _Walk:
         for prefix in self._roots:
             if target == prefix or target.startswith(prefix.rstrip("/") + "/"):
                 return target[len(prefix) :]
-        raise _outside(self._path)
+        raise outside(self._called)
 
 
-def _open_resolved(root: str, path: str) -> int:
+def _open_resolved(root: str, path: str, called: str) -> int:
     base = os.path.realpath(root)
     resolved = os.path.realpath(os.path.join(base, path))
     if os.path.commonpath([base, resolved]) != base:
-        raise _outside(path)
+        raise outside(called)
     descriptor = os.open(resolved, READ_FLAGS)
     try:
         same = os.path.samestat(os.fstat(descriptor), os.stat(os.path.realpath(resolved)))
@@ -196,5 +199,5 @@ def _open_resolved(root: str, path: str) -> int:
         raise
     if not same:
         close_quietly(descriptor)
-        raise _outside(path)
+        raise outside(called)
     return descriptor

@@ -261,22 +261,35 @@ def _refuse_special(path: str) -> None:
         return
     except OSError as error:
         raise system_error(error, path, "write") from error
-    if not (stat.S_ISREG(kind) or stat.S_ISLNK(kind)):
+    require_replaceable(kind, path)
+
+
+def require_replaceable(mode: int, path: object) -> None:
+    """Raise FileError `file.not_regular` where something of the stat mode `mode` must not be replaced."""
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         raise _refused("file.not_regular", path, "not a regular file, so it is not replaced")
 
 
 def _write_new(path: str, pieces: Iterable[bytes], mode: int) -> None:
     descriptor = os.open(path, WRITE_FLAGS | os.O_CREAT | os.O_EXCL | NO_FOLLOW, mode)
     try:
-        try:
-            for piece in pieces:
-                write_all(descriptor, piece)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        fill(descriptor, pieces)
     except BaseException:
         _remove_quietly(path)
         raise
+
+
+def fill(descriptor: int, pieces: Iterable[bytes]) -> None:
+    """Write all `pieces` to a new file and make them durable; the descriptor is closed in any case.
+
+    May raise OSError, what the iterator raises, and FileError as `write_all`.
+    """
+    try:
+        for piece in pieces:
+            write_all(descriptor, piece)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _remove_quietly(path: str) -> None:

@@ -4,23 +4,21 @@ Rules:
 - Every pointer is the canonical path of its run id; the evaluated repository is always `.`, since evidence
   names no path of a machine.
 - The candidate is written into the run's folder and read back: it must be the bytes that were meant, fit
-  the schema, and every artifact of the manifest must have the digest that it states. Only then does it
-  replace `latest.json`, by one rename.
+  the schema, and every artifact of the manifest must have the digest that it states. The path that it names
+  must still lead to the run's folder. Only then does it replace `latest.json`, by one rename.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .bundle_layout import CANDIDATE_NAME, LATEST_NAME, artifact_root, pointers
-from .contained import read_inside, sha256_inside
 from .errors import EvalsError
-from .files import fsync_folder, system_error, write_whole
 
 if TYPE_CHECKING:
     from .documents import Documents
+    from .run_folder import RunFolder
 
 PACKAGE = "evals-cli"
 
@@ -73,34 +71,35 @@ def latest_document(
     }
 
 
-def publish(root: str, folder: str, candidate: bytes, manifest: dict[str, Any], documents: Documents) -> None:
-    """Make the run in `folder` (absolute, below `root`) the latest one.
+def publish(
+    root: str, folder: RunFolder, candidate: bytes, manifest: dict[str, Any], documents: Documents
+) -> None:
+    """Make the run in `folder` the latest one of the repository `root`.
 
     `candidate` is what latest.json shall be; the run's folder holds it already. Raises EvalsError
     `run.failed` where the written bundle is not what was meant, and the errors of reading and writing;
     `latest.json` is then as it was, unless only the last step, making the rename durable, failed.
     """
-    problems = _candidate_problems(root, folder, candidate, manifest, documents)
+    problems = _candidate_problems(folder, candidate, manifest, documents)
+    if not folder.own.stands_at(root, folder.own.called):
+        problems.append(f"{folder.own.called}: moved while the run was going on")
     if problems:
         raise EvalsError("run.failed", "; ".join(problems))
-    runs = os.path.dirname(folder)
-    try:
-        # The run's folder must survive a power cut if the pointer to it does.
-        fsync_folder(runs)
-    except OSError as error:
-        raise system_error(error, LATEST_NAME, "write") from error
-    write_whole(os.path.join(runs, LATEST_NAME), candidate)
+    # The run's folder must survive a power cut if the pointer to it does.
+    folder.runs.sync()
+    folder.runs.put(LATEST_NAME, candidate)
+    folder.runs.sync()
 
 
 def _candidate_problems(
-    root: str, folder: str, candidate: bytes, manifest: dict[str, Any], documents: Documents
+    folder: RunFolder, candidate: bytes, manifest: dict[str, Any], documents: Documents
 ) -> list[str]:
-    written = read_inside(folder, CANDIDATE_NAME, limit=len(candidate))
+    written = folder.own.read(CANDIDATE_NAME, limit=len(candidate))
     if written != candidate:
-        return [f"{CANDIDATE_NAME}: changed while the run was going on"]
+        return [f"{folder.own.called}/{CANDIDATE_NAME}: changed while the run was going on"]
     problems = documents.problems("latest-run", documents.parse(CANDIDATE_NAME, written))
     return [f"{CANDIDATE_NAME}: {problem}" for problem in problems] + [
         f"{entry['path']}: changed while the run was going on"
         for entry in manifest["artifacts"]
-        if sha256_inside(root, entry["path"]) != entry["sha256"]
+        if folder.own.sha256(entry["path"].rpartition("/")[2]) != entry["sha256"]
     ]

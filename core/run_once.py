@@ -5,22 +5,23 @@ Rules:
   whole file, checked again from the disk, and only then becomes the latest.
 - A failure after the start leaves `failure.json` in the run's folder and `latest.json` as it was;
   requirement `artifact schema validation`, whatever failed. The message says what it was.
+- Where only the last step failed, making the new `latest.json` durable, the run is the latest already. The
+  failure is told, but leaves no failure.json: it would contradict a bundle that is whole.
 - A crash at any point leaves `latest.json` as it was, or as the finished run put it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import TYPE_CHECKING, Any
 
-from .bundle_layout import CANDIDATE_NAME, FAILURE_NAME, artifact_root, pointers
+from .bundle_layout import CANDIDATE_NAME, FAILURE_NAME, LATEST_NAME, artifact_root, pointers
 from .canonical import pretty_json
 from .errors import EvalsError, RequirementError
-from .files import write_whole
 from .latest import publish
+from .limits import BUNDLE_DOCUMENT
 from .run_bundle import Bundle, Run, build_bundle, bundle_problems
-from .run_folder import make_run_folder, run_name, write_artifacts
+from .run_folder import RunFolder, make_run_folder, run_name, write_artifacts
 from .scoring import status_of
 from .targets import capped
 
@@ -47,39 +48,62 @@ def run_once(
     Raises RequirementError `run directory` or `artifact schema validation`.
     """
     started_at = now()
-    run_id, folder = make_run_folder(root, prefix, run_name(started_at, case.case_id, case.sha256))
+    folder = make_run_folder(root, prefix, run_name(started_at, case.case_id, case.sha256))
     run = Run(
         root=root,
         prefix=prefix,
-        run_id=run_id,
+        run_id=folder.run_id,
         started_at=started_at,
         output_format=output_format,
         producer=producer,
         now=now,
     )
     try:
-        bundle = build_bundle(case, run)
-        _write_bundle(run, folder, bundle, documents)
-    except EvalsError as error:
-        recovery = f"see {artifact_root(prefix, run_id)}/{FAILURE_NAME}, then {producer.command}"
-        _leave_failure(run, folder, case.case_id, error.message)
-        raise RequirementError("artifact schema validation", [error.message], recovery=recovery) from error
-    except BaseException as error:
-        _leave_failure(run, folder, case.case_id, f"the run was stopped by {type(error).__name__}")
-        raise
+        bundle = _run_in(folder, case, run, documents)
+    finally:
+        folder.close()
     return _output(run, case, bundle), _failure_lines(run, bundle)
 
 
-def _write_bundle(run: Run, folder: str, bundle: Bundle, documents: Documents) -> None:
+def _run_in(folder: RunFolder, case: Case, run: Run, documents: Documents) -> Bundle:
+    try:
+        bundle = build_bundle(case, run)
+        _write_bundle(run, folder, bundle, documents)
+    except EvalsError as error:
+        if _is_latest(folder):
+            recovery = (
+                f"the bundle is whole and the latest, but may not survive a power cut: {run.producer.command}"
+            )
+        else:
+            recovery = f"see {folder.own.called}/{FAILURE_NAME}, then {run.producer.command}"
+            _leave_failure(run, folder, case.case_id, error.message)
+        raise RequirementError("artifact schema validation", [error.message], recovery=recovery) from error
+    except BaseException as error:
+        if not _is_latest(folder):
+            _leave_failure(run, folder, case.case_id, f"the run was stopped by {type(error).__name__}")
+        raise
+    return bundle
+
+
+def _is_latest(folder: RunFolder) -> bool:
+    """Whether latest.json names this run by now, as far as that can be seen."""
+    try:
+        candidate = folder.own.read(CANDIDATE_NAME, limit=BUNDLE_DOCUMENT)
+        return folder.runs.read(LATEST_NAME, limit=BUNDLE_DOCUMENT) == candidate
+    except EvalsError:
+        return False
+
+
+def _write_bundle(run: Run, folder: RunFolder, bundle: Bundle, documents: Documents) -> None:
     problems = bundle_problems(bundle, documents)
     if problems:
         raise EvalsError("run.failed", "; ".join(capped(problems)))
     candidate = pretty_json(bundle.latest).encode("utf-8")
-    write_artifacts(folder, {**bundle.files, CANDIDATE_NAME: candidate})
+    write_artifacts(folder.own, {**bundle.files, CANDIDATE_NAME: candidate})
     publish(run.root, folder, candidate, bundle.manifest, documents)
 
 
-def _leave_failure(run: Run, folder: str, case_id: str, reason: str) -> None:
+def _leave_failure(run: Run, folder: RunFolder, case_id: str, reason: str) -> None:
     document = {
         "schema_version": 1,
         "run_id": run.run_id,
@@ -91,12 +115,13 @@ def _leave_failure(run: Run, folder: str, case_id: str, reason: str) -> None:
         "partial_artifacts": [
             path
             for path in pointers(run.prefix, run.run_id).values()
-            if os.path.lexists(os.path.join(folder, os.path.basename(path)))
+            if folder.own.holds(path.rpartition("/")[2])
         ],
     }
     # The failure that is being reported matters more than one in reporting it.
     with contextlib.suppress(EvalsError):
-        write_whole(os.path.join(folder, FAILURE_NAME), pretty_json(document).encode("utf-8"))
+        folder.own.put(FAILURE_NAME, pretty_json(document).encode("utf-8"))
+        folder.own.sync()
 
 
 def _output(run: Run, case: Case, bundle: Bundle) -> dict[str, Any]:

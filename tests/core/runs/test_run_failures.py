@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,8 @@ from evals_cli.core.errors import RequirementError
 from evals_cli.schemas.validator import problems
 
 if TYPE_CHECKING:
+    from evals_cli.core.contained_writing import Folder
+
     from .conftest import Consumer
 
 CALLS = ("open", "write", "fsync", "close", "replace", "mkdir", "read", "fstat")
@@ -118,7 +121,9 @@ def test_a_failure_after_the_start_is_recorded_in_the_runs_folder(
         error, failure = _failed(consumer)
     run_id = consumer.run_folders()[0].name
     assert error.requirement == "artifact schema validation"
-    assert error.problems == ["scorer-results.json: cannot be written (No space left on device)"]
+    assert error.problems == [
+        f".harness/evals/runs/{run_id}/scorer-results.json: cannot be written (No space left on device)"
+    ]
     assert failure == {
         "schema_version": 1,
         "run_id": run_id,
@@ -149,7 +154,7 @@ def test_a_bundle_that_changes_before_it_is_published_is_refused(
 ) -> None:
     real = run_once_module.write_artifacts
 
-    def meddled(folder: str, files: dict[str, bytes]) -> None:
+    def meddled(folder: Folder, files: dict[str, bytes]) -> None:
         real(
             folder,
             {**files, name: files[name].replace(b"passed", b"failed").replace(b"closeout", b"closeouT")},
@@ -169,6 +174,67 @@ def test_a_candidate_that_breaks_its_schema_is_not_published(
     )
     error, _ = _failed(consumer)
     assert error.problems == ["latest-candidate.json: $.report_path: 0 characters; expected at least 1"]
+
+
+@pytest.mark.parametrize("moment", ["open", "replace"])
+def test_a_run_folder_that_is_swapped_for_a_link_gets_nothing_written_through_it(
+    consumer: Consumer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "result.json").write_text("mine", encoding="utf-8")
+    runs = consumer.root / ".harness/evals/runs"
+    real = getattr(os, moment)
+
+    def swapping(*args: Any, **kwargs: Any) -> Any:
+        done = real(*args, **kwargs)
+        folders = consumer.run_folders()
+        if len(folders) == 1 and (moment == "replace" or str(args[0]).endswith(".tmp")):
+            (run,) = folders
+            run.rename(runs / "moved")
+            run.symlink_to(outside)
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, moment, swapping)
+        with pytest.raises(RequirementError) as caught:
+            consumer.run()
+    assert caught.value.requirement == "artifact schema validation"
+    assert caught.value.problems[0].endswith(": moved while the run was going on")
+    assert [each.name for each in outside.iterdir()] == ["result.json"]
+    assert (outside / "result.json").read_text(encoding="utf-8") == "mine"
+    assert not (runs / "latest.json").exists()
+    assert (runs / "moved/failure.json").is_file()
+
+
+def test_a_latest_that_is_a_folder_stops_the_run_without_naming_the_machine(consumer: Consumer) -> None:
+    (consumer.root / ".harness/evals/runs/latest.json/kept").mkdir(parents=True)
+    with pytest.raises(RequirementError) as caught:
+        consumer.run()
+    assert caught.value.problems == [
+        ".harness/evals/runs/latest.json: not a regular file, so it is not replaced"
+    ]
+    (folder,) = (each for each in consumer.run_folders() if each.name != "latest.json")
+    assert str(consumer.root) not in (folder / "failure.json").read_text(encoding="utf-8")
+    assert (consumer.root / ".harness/evals/runs/latest.json/kept").is_dir()
+
+
+@pytest.mark.parametrize("what", [_no_space, _crash], ids=["error", "interrupt"])
+def test_a_failure_after_the_pointer_was_set_leaves_the_bundle_as_it_passes_the_check(
+    consumer: Consumer, monkeypatch: pytest.MonkeyPatch, what: Callable[[], None]
+) -> None:
+    counted = _Faults("fsync", 10_000, what, lasting=False)
+    _faulty_run(consumer, monkeypatch, "fsync", counted)
+    last = _Faults("fsync", counted.calls - 3, what, lasting=False)  # the first run made three folders
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", last)
+        with pytest.raises((RequirementError, _Crash)) as caught:
+            consumer.run()
+    folder = consumer.run_folders()[-1]
+    assert consumer.latest()["run_id"] == folder.name
+    assert not (folder / "failure.json").exists()
+    if isinstance(caught.value, RequirementError):
+        assert "the bundle is whole and the latest" in str(caught.value.recovery)
 
 
 def test_an_interrupt_is_recorded_and_passed_on(consumer: Consumer, monkeypatch: pytest.MonkeyPatch) -> None:

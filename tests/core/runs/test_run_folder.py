@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evals_cli.core import run_folder
+from evals_cli.core.contained_writing import make_folder_inside
 from evals_cli.core.errors import FileError, RequirementError
 from evals_cli.core.run_folder import make_run_folder, run_name, write_artifacts
+
+
+def _made(root: Path, prefix: str, name: str = "R") -> str:
+    """Make the folder of a run and give it back at once; its run id."""
+    folder = make_run_folder(str(root), prefix, name)
+    folder.close()
+    return folder.run_id
 
 
 def _refused(root: Path, prefix: str, name: str = "R") -> str:
@@ -34,24 +43,20 @@ def test_a_clock_beyond_four_digit_years_names_no_run() -> None:
 
 
 def test_a_taken_name_gets_a_number(tmp_path: Path) -> None:
-    made = [make_run_folder(str(tmp_path), "a/b", "R") for _ in range(3)]
-    assert [run_id for run_id, _ in made] == ["R", "R-01", "R-02"]
-    assert all(os.path.isdir(folder) for _, folder in made)
+    assert [_made(tmp_path, "a/b") for _ in range(3)] == ["R", "R-01", "R-02"]
+    assert sorted(os.listdir(tmp_path / "a/b")) == ["R", "R-01", "R-02"]
 
 
 def test_a_name_that_is_taken_by_a_file_or_a_dangling_link_is_taken(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/R").write_text("", encoding="utf-8")
     (tmp_path / "a/R-01").symlink_to("nowhere")
-    assert make_run_folder(str(tmp_path), "a", "R")[0] == "R-02"
+    assert _made(tmp_path, "a") == "R-02"
 
 
 def test_threads_never_share_a_folder(tmp_path: Path) -> None:
     made: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: made.append(make_run_folder(str(tmp_path), "x/y", "R")[0]))
-        for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: made.append(_made(tmp_path, "x/y"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -61,8 +66,8 @@ def test_threads_never_share_a_folder(tmp_path: Path) -> None:
 
 def test_names_run_out_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_folder, "MAX_NAMES", 2)
-    make_run_folder(str(tmp_path), "a", "R")
-    make_run_folder(str(tmp_path), "a", "R")
+    _made(tmp_path, "a")
+    _made(tmp_path, "a")
     assert "2 runs have this name already" in _refused(tmp_path, "a")
 
 
@@ -72,21 +77,25 @@ def test_a_link_out_of_the_repository_is_refused_and_nothing_is_made_there(tmp_p
     outside.mkdir()
     (root / link).parent.mkdir(parents=True)
     (root / link).symlink_to(outside)
-    assert _refused(root, ".harness/evals/runs") == f"{link}: leads out of the repository"
+    assert _refused(root, ".harness/evals/runs") == f"{link}: leads out of its root"
     assert list(outside.iterdir()) == []
 
 
 def test_a_link_to_a_folder_inside_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    _, folder = make_run_folder(str(tmp_path), "link/runs", "R")
-    assert folder == os.path.realpath(tmp_path / "real/runs/R")
+    assert _made(tmp_path, "link/runs") == "R"
+    assert (tmp_path / "real/runs/R").is_dir()
 
 
-@pytest.mark.parametrize("target", ["nowhere", "loop"])
-def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, target: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [("nowhere", "a link that leads nowhere"), ("loop", "not a folder; bundles are written below it")],
+)
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, target: str, why: str) -> None:
     (tmp_path / "loop").symlink_to(target)
-    assert "loop" in _refused(tmp_path, "loop/runs") or target == "nowhere"
+    assert _refused(tmp_path, "loop/runs") == f"loop: {why}"
+    assert os.listdir(tmp_path) == ["loop"]
 
 
 def test_a_file_on_the_way_is_refused(tmp_path: Path) -> None:
@@ -103,28 +112,48 @@ def test_a_folder_that_another_run_makes_meanwhile_is_used(
 ) -> None:
     real = os.mkdir
 
-    def slower(path: str, mode: int = 0o777) -> None:
-        real(path, mode)
+    def slower(path: str, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        real(path, mode, dir_fd=dir_fd)
         if path.endswith("a"):
             raise FileExistsError
 
     monkeypatch.setattr(os, "mkdir", slower)
-    assert make_run_folder(str(tmp_path), "a", "R")[0] == "R"
+    assert _made(tmp_path, "a") == "R"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "advice"),
+    [
+        (lambda root: (root / "a").symlink_to("/"), "in the place of the link"),
+        (lambda root: (root / "a").write_bytes(b""), "choose another artifact_root"),
+        (lambda root: (root / "a").mkdir(), "make the folder for run bundles writable"),
+    ],
+    ids=["a link out", "a file", "a folder"],
+)
+def test_the_advice_is_about_what_stands_there(
+    tmp_path: Path, prepare: Callable[[Path], object], advice: str
+) -> None:
+    prepare(tmp_path)
+    with pytest.raises(RequirementError) as caught:
+        make_run_folder(str(tmp_path), "a", "n" * 300)
+    assert advice in str(caught.value.recovery)
 
 
 def test_artifacts_are_written_whole_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     real = os.replace
 
-    def replace(source: str, target: str) -> None:
-        seen.append(os.path.basename(target))
-        assert Path(source).read_bytes() == b"content of " + os.path.basename(target).encode()
-        real(source, target)
+    def replace(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        seen.append(target)
+        (temporary,) = (tmp_path / "runs").glob(".*.tmp")
+        assert temporary.read_bytes() == f"content of {target}".encode()
+        real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
     monkeypatch.setattr(os, "replace", replace)
-    write_artifacts(str(tmp_path), {"b": b"content of b", "a": b"content of a"})
+    with make_folder_inside(str(tmp_path), "runs") as folder:
+        write_artifacts(folder, {"b": b"content of b", "a": b"content of a"})
     assert seen == ["b", "a"]
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+    assert sorted(os.listdir(tmp_path / "runs")) == ["a", "b"]
 
 
 def test_a_failed_write_leaves_no_part_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +166,8 @@ def test_a_failed_write_leaves_no_part_behind(tmp_path: Path, monkeypatch: pytes
             raise OSError(28, "No space left on device")
         real(descriptor)
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(FileError, match=re.escape("b: cannot be written (No space left on device)")):
-        write_artifacts(str(tmp_path), {"a": b"x", "b": b"y", "c": b"z"})
-    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    with make_folder_inside(str(tmp_path), "runs") as folder:
+        monkeypatch.setattr(os, "fsync", fsync)
+        with pytest.raises(FileError, match=re.escape("runs/b: cannot be written (No space left on device)")):
+            write_artifacts(folder, {"a": b"x", "b": b"y", "c": b"z"})
+    assert os.listdir(tmp_path / "runs") == ["a"]
