@@ -3,14 +3,15 @@
 Rules, in the order of the checks:
 1. The path lies inside the root and something is there: requirement `case path`. It stands in one form only
    (JSON or TOML), else `case path` too.
-2. It is a regular file of at most CASE_LIMIT bytes of UTF-8: requirement `case read`.
+2. It is a regular file of at most `limits.CASE` bytes of UTF-8: requirement `case read`.
 3. It parses (JSON without a byte-order mark, or TOML): requirement `case parse`. A repeated key is
    `case validation`.
 4. It fits the schema `eval-case` and the policy: requirement `case validation`. The policy: synthetic
    material, no private content, no credentials, the one simulation there is, and a baseline object where
    baseline-presence is among the scorers.
 
-The digest of a case is taken over its raw bytes, whatever its form.
+The digest of a case is taken over its raw bytes, whatever its form. Findings are told in the order of their
+paths, and where schema and policy both have one about a path, the policy's is told: it asks for more.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import limits
 from .canonical import sha256_hex
 from .contained import read_inside
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
-from .targets import FIRST_STEPS, capped, joined, locate, plain, twin_problem
+from .targets import FIRST_STEPS, capped, in_order, joined, locate, twin_problem
 
 if TYPE_CHECKING:
     from .documents import Documents
 
-CASE_LIMIT = 16 * 1024 * 1024
 COMMAND = "simulate-pr-closeout"
 
 _PATH_CODES = ("file.missing", "path.invalid", "path.outside_root")
@@ -70,15 +71,14 @@ def locate_case(word: str, *, cwd: str, root: str) -> str:
 
 
 def load_case(folder: str, reference: str, documents: Documents, *, base: str = ".") -> Case:
-    """Read, check and return the case `reference` below `folder` (an absolute path).
+    """Read, check and return the case `reference` below `folder` (an absolute path); a literal path.
 
     `base` is `folder` relative to the evaluated repository. Raises RequirementError `case path`,
     `case read`, `case parse` or `case validation`, each problem naming the file and, where there is one,
     the JSON path.
     """
-    inner = plain(reference) or "."
-    path = joined(base, inner)
-    raw = _read(folder, inner, path)
+    path = joined(base, reference)
+    raw = _read(folder, reference, base)
     document = _parse(path, raw, documents)
     problems = case_problems(document, documents)
     if problems:
@@ -90,12 +90,13 @@ def load_case(folder: str, reference: str, documents: Documents, *, base: str = 
     return Case(path=path, base=base, sha256=sha256_hex(raw), document=document)
 
 
-def _read(folder: str, reference: str, path: str) -> bytes:
-    both = twin_problem(folder, reference)
+def _read(folder: str, reference: str, base: str) -> bytes:
+    path = joined(base, reference)
+    both = twin_problem(folder, reference, base)
     if both is not None:
         raise RequirementError("case path", [both], recovery="remove one of the two files")
     try:
-        raw = read_inside(folder, reference, limit=CASE_LIMIT)
+        raw = read_inside(folder, reference, limit=limits.CASE, called=path)
     except FileError as error:
         raise _refused(error, path) from error
     try:
@@ -111,6 +112,9 @@ def _refused(error: FileError, path: str) -> RequirementError:
         return RequirementError(
             "case path", [f"{shown(path)}: there is no such case file"], recovery=FIRST_STEPS
         )
+    if error.code == "file.too_large":
+        recovery = "keep in the case what the run needs; the limit keeps its bundle readable for evals check"
+        return RequirementError("case read", [error.message], recovery=recovery)
     requirement = "case path" if error.code in _PATH_CODES else "case read"
     return RequirementError(
         requirement, [error.message], recovery="name a case file inside the project, then evals run again"
@@ -131,9 +135,10 @@ def _parse(path: str, raw: bytes, documents: Documents) -> Any:
 
 def case_problems(document: object, documents: Documents) -> list[str]:
     """What keeps a parsed document from being a case that may run, each finding with its JSON path."""
-    problems = documents.problems("eval-case", document)
-    told = {problem.partition(": ")[0] for problem in problems}
-    return problems + [each for each in policy_problems(document) if each.partition(": ")[0] not in told]
+    policy = policy_problems(document)
+    told = {problem.partition(": ")[0] for problem in policy}
+    schema = documents.problems("eval-case", document)
+    return in_order(policy + [each for each in schema if each.partition(": ")[0] not in told])
 
 
 def policy_problems(document: object) -> list[str]:

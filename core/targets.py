@@ -6,12 +6,15 @@ Rules:
   is then resolved when the file is opened, inside the root.
 - A root contains what lies below it, not what merely begins with its name (`/a/root-evil`).
 - A document has one form: where both `x.json` and `x.toml` stand, neither is chosen.
+- A path from a command line is taken as it is; in a document's reference a backslash separates like a slash.
+- Findings of a document are told in the order of their JSON paths.
 - `suite.json` and `suite.toml` are suites; every other name is a case.
 """
 
 from __future__ import annotations
 
 import os
+import re
 
 from .contained import inside_status
 from .files import shown
@@ -20,6 +23,8 @@ SUITE_NAMES = ("suite.json", "suite.toml")
 
 # Whatever a document holds, its refusal stays readable.
 MAX_PROBLEMS = 100
+
+_STEP = re.compile(r"\[([0-9]+)\]|(.[^.\[]*)")
 
 # How to begin, for a reader who has nothing yet.
 FIRST_STEPS = (
@@ -53,12 +58,16 @@ def twin(path: str) -> str | None:
     return {".json": stem + ".toml", ".toml": stem + ".json"}.get(ending)
 
 
-def twin_problem(root: str, path: str) -> str | None:
-    """Why a document that also stands in its other form cannot be used, naming both; None if it does not."""
+def twin_problem(root: str, path: str, base: str = ".") -> str | None:
+    """Why a document that also stands in its other form cannot be used, naming both; None if it does not.
+
+    `path` is relative to `root`; people know `root` as the folder `base`.
+    """
     other = twin(path)
     if other is None or not inside_status(root, other) == inside_status(root, path) == "present":
         return None
-    return f"{shown(path)}: stands beside {shown(other)}; keep one of the two forms of the document"
+    here, there = shown(joined(base, path)), shown(joined(base, other))
+    return f"{here}: stands beside {there}; keep one of the two forms of the document"
 
 
 def plain(reference: str) -> str:
@@ -70,6 +79,20 @@ def plain(reference: str) -> str:
 def joined(folder: str, path: str) -> str:
     """`path` below `folder`, both relative; the folder `.` is the root itself."""
     return path if folder == "." else f"{folder}/{path}"
+
+
+def in_order(problems: list[str]) -> list[str]:
+    """Findings that each begin with a JSON path, in the order of these paths.
+
+    An array's tenth item comes after its second, and the line that says that there are more is the last.
+    """
+    return sorted(problems, key=_order)
+
+
+def _order(problem: str) -> tuple[bool, list[tuple[int, int, str]]]:
+    path = problem.partition(": ")[0]
+    steps = [(0, int(index), "") if index else (1, 0, name) for index, name in _STEP.findall(path)]
+    return problem.startswith("$: more than "), steps
 
 
 def capped(problems: list[str], limit: int = MAX_PROBLEMS) -> list[str]:

@@ -16,6 +16,7 @@ from .canonical import canonical_json
 from .contained import relative_problem
 from .errors import EvalsError
 from .files import shown
+from .limits import TRACE_LINE
 from .strict_json import loads_unique
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-MAX_LINE_BYTES = 1024 * 1024
 _TYPES = tuple(TRACE_STATUSES)
 
 
@@ -72,8 +72,8 @@ def _line_problems(
     case_id: object,
     problems: Callable[[str, object], list[str]],
 ) -> list[str]:
-    if len(line) > MAX_LINE_BYTES:
-        return [f"longer than the limit of {MAX_LINE_BYTES} bytes"]
+    if len(line) > TRACE_LINE:
+        return [f"longer than the limit of {TRACE_LINE} bytes"]
     try:
         event = loads_unique(line)
     except EvalsError as error:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evals_cli.core.bundle_layout import TRACE_STATUSES
-from evals_cli.core.trace import MAX_LINE_BYTES, trace_problems, trace_text
+from evals_cli.core.limits import TRACE_LINE
+from evals_cli.core.trace import trace_problems, trace_text
 from evals_cli.schemas.validator import problems
 
 
@@ -116,7 +117,7 @@ def test_a_trace_has_exactly_seven_events(count: int) -> None:
         (b'{"a": NaN}', "NaN"),
         (b"\xff", "UTF-8"),
         (b"[]", "expected an object"),
-        (b" " * MAX_LINE_BYTES + b"{}", "longer than the limit"),
+        (b" " * TRACE_LINE + b"{}", "longer than the limit"),
         (b"[" * 1000, "nested deeper"),
     ],
 )

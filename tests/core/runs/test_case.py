@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ import pytest
 
 from evals_cli.commands.ports import documents
 from evals_cli.core.canonical import sha256_hex
-from evals_cli.core.case import CASE_LIMIT, load_case, locate_case, policy_problems
+from evals_cli.core.case import case_problems, load_case, locate_case, policy_problems
 from evals_cli.core.errors import RequirementError
+from evals_cli.core.limits import CASE
 
 if TYPE_CHECKING:
     from .conftest import Consumer
@@ -27,15 +29,20 @@ def _refused(consumer: Consumer, path: str = PATH) -> RequirementError:
     return caught.value
 
 
+def _in_two_forms(path: Path) -> None:
+    for file in (path, path.with_suffix(".toml")):
+        file.write_bytes(b"")
+
+
 def test_a_sound_case_keeps_its_path_digest_and_document(consumer: Consumer) -> None:
     raw = consumer.write(PATH, consumer.case).read_bytes()
-    case = load_case(str(consumer.root), "./cases//one.case.json", documents())
+    case = load_case(str(consumer.root), PATH, documents())
     assert (case.path, case.base, case.sha256) == (PATH, ".", sha256_hex(raw))
     assert (case.case_id, case.suite_id) == ("closeout", "consumer-closeout")
 
 
 def test_a_case_below_a_base_is_named_from_the_repository(consumer: Consumer) -> None:
-    case = load_case(str(consumer.root / ".evals"), "cases\\closeout.case.json", documents(), base=".evals")
+    case = load_case(str(consumer.root / ".evals"), "cases/closeout.case.json", documents(), base=".evals")
     assert (case.path, case.base) == (".evals/cases/closeout.case.json", ".evals")
 
 
@@ -108,7 +115,27 @@ def test_a_document_past_the_limit_is_refused_before_it_is_read(consumer: Consum
         file.truncate(200 * 1024 * 1024)
     error = _refused(consumer)
     assert error.requirement == "case read"
-    assert f"larger than the limit of {CASE_LIMIT} bytes" in error.problems[0]
+    assert f"larger than the limit of {CASE} bytes" in error.problems[0]
+    assert "evals check" in str(error.recovery)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "problem"),
+    [
+        (lambda at: at.mkdir(), "not a regular file"),
+        (lambda at: at.write_bytes(b" " * (CASE + 1)), f"larger than the limit of {CASE} bytes"),
+        (lambda at: at.symlink_to("/etc"), "leads out of its root"),
+        (_in_two_forms, "stands beside .evals/x.toml; keep one of the two forms of the document"),
+    ],
+    ids=["a folder", "too large", "a link out", "two forms"],
+)
+def test_a_case_of_a_suite_is_named_from_the_repository(
+    consumer: Consumer, prepare: Callable[[Path], object], problem: str
+) -> None:
+    prepare(consumer.root / ".evals/x.json")
+    with pytest.raises(RequirementError) as caught:
+        load_case(str(consumer.root / ".evals"), "x.json", documents(), base=".evals")
+    assert caught.value.problems == [f".evals/x.json: {problem}"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
@@ -140,6 +167,13 @@ def test_a_missing_case_says_how_to_start(consumer: Consumer) -> None:
 def test_a_link_inside_the_root_is_followed(consumer: Consumer) -> None:
     (consumer.root / "link.case.json").symlink_to(".evals/cases/closeout.case.json")
     assert load_case(str(consumer.root), "link.case.json", documents()).path == "link.case.json"
+
+
+def test_a_name_with_a_backslash_is_one_name(consumer: Consumer) -> None:
+    consumer.write("a\\b.case.json", consumer.case)
+    consumer.write("a/b.case.json", consumer.changed(case_id="other"))
+    case = load_case(str(consumer.root), "a\\b.case.json", documents())
+    assert (case.path, case.case_id) == ("a\\b.case.json", "closeout")
 
 
 def test_a_name_that_steers_terminals_is_shown_escaped(consumer: Consumer) -> None:
@@ -191,6 +225,40 @@ def test_the_policy_refuses_with_path_and_reason(part: dict[str, Any], finding: 
     assert found.startswith(finding)
 
 
+def test_where_the_policy_asks_for_more_than_the_schema_the_policy_speaks(consumer: Consumer) -> None:
+    private = {"type": "private", "provenance": "p", "redaction_status": "redacted"}
+    document = consumer.changed(fixture_source=private)
+    assert case_problems(document, documents()) == [
+        "$.fixture_source.type: private; expected synthetic, since only synthetic material is run"
+    ]
+
+
+def test_findings_of_schema_and_policy_are_told_in_the_order_of_their_paths(consumer: Consumer) -> None:
+    fragments = ["a"] * 12
+    fragments[2] = fragments[10] = ""
+    document = consumer.changed(
+        suite_id="B",
+        privacy={**consumer.case["privacy"], "contains_credentials": True},
+        expected={**consumer.case["expected"], "required_output_contains": fragments},
+        input={**consumer.case["input"], "command": "rm"},
+    )
+    del document["baseline"]
+    assert [each.partition(": ")[0] for each in case_problems(document, documents())] == [
+        "$.baseline",
+        "$.expected.required_output_contains[2]",
+        "$.expected.required_output_contains[10]",
+        "$.input.command",
+        "$.privacy.contains_credentials",
+        "$.suite_id",
+    ]
+
+
+def test_that_there_are_more_problems_is_said_last(consumer: Consumer) -> None:
+    expected = {**consumer.case["expected"], "required_artifacts": [""] * 200}
+    problems = case_problems(consumer.changed(expected=expected, input={"command": "rm"}), documents())
+    assert problems[-1].startswith("$: more than 100 problems")
+
+
 @pytest.mark.parametrize(
     "document",
     [None, [], {}, {"privacy": 5, "scorers": 5}, {"scorers": ["baseline-presence"], "baseline": {}}],
@@ -207,7 +275,7 @@ def test_every_problem_is_told_once(consumer: Consumer) -> None:
         ),
     )
     paths = [line.split(": ")[1] for line in _refused(consumer).problems]
-    assert sorted(paths) == [
+    assert paths == [
         "$.case_id",
         "$.fixture_source.provenance",
         "$.fixture_source.redaction_status",
