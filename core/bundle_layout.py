@@ -3,6 +3,7 @@
 Rules:
 - A bundle is one folder `<prefix>/<run id>/`; the prefix is `.harness/evals/runs` unless a suite or a
   project manifest says otherwise. Paths in documents are POSIX-style and relative to the repository.
+- A prefix names a folder below the repository, in at most MAX_PREFIX characters, and never one in git's own.
 - The manifest lists six artifacts in the order of ARTIFACTS. The result refers to the five that are not
   the result itself. The manifest lists neither itself nor `latest-candidate.json`.
 - `latest.json` lies beside the run folders and names every artifact by its canonical path.
@@ -13,11 +14,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .contained import relative_problem
+from .contained_writing import is_git
+from .targets import plain
+
 DEFAULT_PREFIX = ".harness/evals/runs"
 MANIFEST_NAME = "manifest.json"
 LATEST_NAME = "latest.json"
 CANDIDATE_NAME = "latest-candidate.json"
 FAILURE_NAME = "failure.json"
+
+# A bundle repeats its prefix some thirty times.
+MAX_PREFIX = 1024
 
 LATEST_PATH = f"{DEFAULT_PREFIX}/{LATEST_NAME}"
 
@@ -71,6 +79,19 @@ TRACE_STATUSES = {
     "validation_result": ("passed", "failed"),
     "run_finished": ("passed", "failed", "blocked"),
 }
+
+
+def artifact_root_problem(path: str) -> str | None:
+    """Why a document cannot have bundles kept below `path`, relative to the repository; None if it can."""
+    problem = relative_problem(path)
+    if problem is not None:
+        return problem
+    parts = plain(path).split("/")
+    if parts == [""]:
+        return "it names the repository itself"
+    if any(map(is_git, parts)):
+        return "it lies in git's own folder"
+    return f"it has more than {MAX_PREFIX} characters" if len(path) > MAX_PREFIX else None
 
 
 def artifact_root(prefix: str, run_id: str) -> str:

@@ -3,13 +3,14 @@
 Rules, each a finding of requirement `suite validation`:
 - The file is `suite.json` or `suite.toml` (not both) inside a folder `.evals`; neither is a symlink. The
   suite's root is its own folder; the evaluated repository is the parent of the nearest `.evals`.
-- It is a regular file of at most SUITE_LIMIT bytes, parses without repeated keys, and fits the schema.
+- It is a regular file of at most `limits.SUITE` bytes, parses without repeated keys, and fits the schema.
 - Bundles are written and kept, and the network is not allowed.
-- References stay inside the suite's folder, backslashes read as slashes. Cases, a baseline, and scorers
-  named `*.scorer.json` must exist there.
+- References stay inside the suite's folder; a backslash in them separates like a slash. Cases, a baseline,
+  and scorers named `*.scorer.json` must exist there.
 - A scorer reference must not look executable: a `bin`, `script` or `scripts` folder, the extension of a
   program, or a leading word that starts one.
-- The artifact root stays inside the repository and names a folder below it.
+- The artifact root names a folder below the repository that may hold bundles (`artifact_root_problem`), and
+  is not the folder of the suite, where a latest.json could take the place of a case.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from .bundle_layout import DEFAULT_PREFIX
+from . import limits
+from .bundle_layout import DEFAULT_PREFIX, artifact_root_problem
 from .canonical import sha256_hex
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
-from .targets import FIRST_STEPS, MAX_PROBLEMS, below, capped, plain, twin_problem
+from .targets import FIRST_STEPS, MAX_PROBLEMS, below, capped, in_order, plain, twin_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .documents import Documents
 
-SUITE_LIMIT = 64 * 1024 * 1024
 EVALS_FOLDER = ".evals"
 
 _PROGRAM_FOLDERS = frozenset(("bin", "script", "scripts"))
@@ -72,7 +73,7 @@ def load_suite(word: str, *, cwd: str, documents: Documents) -> Suite:
     document = _parse(path, raw, documents)
     problems = documents.problems("suite", document)
     if not problems:
-        problems = _policy_problems(document) + _reference_problems(document, os.path.join(root, folder))
+        problems = in_order(_policy_problems(document, folder) + _reference_problems(document, root, folder))
     if problems:
         raise _refusal(capped([f"{shown(path)}: {problem}" for problem in problems]))
     prefix = document["artifact_policy"].get("artifact_root", DEFAULT_PREFIX)
@@ -82,7 +83,7 @@ def load_suite(word: str, *, cwd: str, documents: Documents) -> Suite:
         path=path,
         sha256=sha256_hex(raw),
         prefix=plain(prefix),
-        cases=tuple(plain(reference) for reference in document["cases"]),
+        cases=tuple(plain(reference) or "." for reference in document["cases"]),
         document=document,
     )
 
@@ -125,7 +126,7 @@ def _read(root: str, folder: str, name: str, word: str) -> bytes:
     if both is not None:
         raise _refusal([both], "remove one of the two files")
     try:
-        return read_inside(os.path.join(root, folder), name, limit=SUITE_LIMIT)
+        return read_inside(os.path.join(root, folder), name, limit=limits.SUITE, called=f"{folder}/{name}")
     except FileError as error:
         if error.code == "file.missing":
             raise _refusal([f"{shown(word)}: there is no such suite"], FIRST_STEPS) from error
@@ -139,7 +140,7 @@ def _parse(path: str, raw: bytes, documents: Documents) -> Any:
         raise _refusal([f"{shown(path)}: {error.message}"]) from error
 
 
-def _policy_problems(document: dict[str, Any]) -> list[str]:
+def _policy_problems(document: dict[str, Any], folder: str) -> list[str]:
     policy = document["artifact_policy"]
     wanted = {"write_bundle": True, "retain_locally": True, "allow_network": False}
     reasons = {
@@ -154,15 +155,17 @@ def _policy_problems(document: dict[str, Any]) -> list[str]:
         if policy[key] is not value
     ]
     root = policy.get("artifact_root", DEFAULT_PREFIX)
-    problem = relative_problem(root) or (None if plain(root) else "it names the repository itself")
+    problem = artifact_root_problem(root)
+    if problem is None and plain(root) == folder:
+        problem = "it is the folder of the suite"
     if problem is not None:
         found.append(f"$.artifact_policy.artifact_root: {shown(root)}: {problem}; expected a folder inside")
     return found
 
 
-def _reference_problems(document: dict[str, Any], folder: str) -> list[str]:
+def _reference_problems(document: dict[str, Any], root: str, folder: str) -> list[str]:
     # One more than is told, so that a suite of many missing cases is refused without looking for each.
-    return list(islice(_broken_references(document, folder), MAX_PROBLEMS + 1))
+    return list(islice(_broken_references(document, os.path.join(root, folder)), MAX_PROBLEMS + 1))
 
 
 def _broken_references(document: dict[str, Any], folder: str) -> Iterator[str]:

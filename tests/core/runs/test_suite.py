@@ -107,7 +107,7 @@ def test_a_link_between_evals_and_the_suite_may_not_lead_out(consumer: Consumer,
 def test_a_suite_that_is_a_fifo_is_refused_without_waiting(consumer: Consumer) -> None:
     (consumer.root / PATH).unlink()
     os.mkfifo(consumer.root / PATH)
-    assert _refused(consumer) == ["suite.json: not a regular file"]
+    assert _refused(consumer) == [".evals/suite.json: not a regular file"]
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,11 @@ def test_a_suite_that_does_not_parse_is_refused_where(consumer: Consumer, conten
         ({"artifact_root": "/out"}, "$.artifact_policy.artifact_root"),
         ({"artifact_root": "C:/out"}, "$.artifact_policy.artifact_root"),
         ({"artifact_root": "./"}, "$.artifact_policy.artifact_root"),
+        ({"artifact_root": ".git/refs/heads"}, "$.artifact_policy.artifact_root"),
+        ({"artifact_root": "out/.GIT"}, "$.artifact_policy.artifact_root"),
+        ({"artifact_root": ".git\\x"}, "$.artifact_policy.artifact_root"),
+        ({"artifact_root": "./.evals/"}, "$.artifact_policy.artifact_root"),
+        ({"artifact_root": "a/" * 513}, "$.artifact_policy.artifact_root"),
     ],
 )
 def test_the_policy_of_a_suite_is_offline_kept_and_contained(
@@ -145,6 +150,24 @@ def test_the_policy_of_a_suite_is_offline_kept_and_contained(
 ) -> None:
     (problem,) = _refused(consumer, artifact_policy={**consumer.suite["artifact_policy"], **policy})
     assert problem.startswith(f"{PATH}: {path}: ")
+
+
+def test_policy_and_references_are_told_in_the_order_of_their_paths(consumer: Consumer) -> None:
+    cases = [f"{number}.json" for number in range(12)]
+    policy = {**consumer.suite["artifact_policy"], "allow_network": True}
+    problems = _refused(consumer, cases=cases, scorers=["x.py"], artifact_policy=policy)
+    paths = [f"$.cases[{number}]" for number in range(12)]
+    assert [line.split(": ")[1] for line in problems] == [
+        "$.artifact_policy.allow_network",
+        *paths,
+        "$.scorers[0]",
+    ]
+
+
+def test_a_reference_with_a_backslash_or_needless_parts_names_the_file(consumer: Consumer) -> None:
+    names = ["cases\\closeout.case.json", "./cases//closeout.case.json", "./"]
+    consumer.write(PATH, {**consumer.suite, "cases": names})
+    assert _load(consumer).cases == ("cases/closeout.case.json", "cases/closeout.case.json", ".")
 
 
 def test_an_artifact_root_is_taken_without_needless_parts(consumer: Consumer) -> None:
@@ -161,16 +184,16 @@ def test_references_exist_inside_the_suites_folder(consumer: Consumer, tmp_path:
         consumer, cases=cases, baseline="gone", scorers=["gone.scorer.json", "GONE.SCORER.JSON"]
     )
     assert [line.split(": ")[1] for line in problems] == [
+        "$.baseline",
         "$.cases[0]",
         "$.cases[1]",
         "$.cases[2]",
         "$.cases[3]",
         "$.scorers[0]",
         "$.scorers[1]",
-        "$.baseline",
     ]
-    assert "does not exist in the suite's folder" in problems[0]
-    assert "leads out of the suite's folder" in problems[3]
+    assert "does not exist in the suite's folder" in problems[1]
+    assert "leads out of the suite's folder" in problems[4]
 
 
 def test_scorer_data_and_a_baseline_that_exist_are_fine(consumer: Consumer) -> None:
