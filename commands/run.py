@@ -9,8 +9,8 @@ Rules of this module:
 from __future__ import annotations
 
 import os
-import shlex
 
+from ..core.next_commands import SUITES, command_line
 from ..core.roots import find_root
 from ..core.run import execute, plan_run, unseen_note
 from ..version import VERSION
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from ..core.run import Outcome, Plan
     from .contract import Terminal
-
-_SUITES = (".evals/suite.json", ".evals/suite.toml")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,10 +56,10 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 def _how_to_start() -> str:
     """What to type when nothing was named: the suite that is there, or where to begin."""
     root = find_root(os.getcwd())
-    for suite in _SUITES:
+    for suite in SUITES:
         if os.path.isfile(os.path.join(root, suite)):
             path = os.path.relpath(os.path.join(root, suite))
-            return f"name a case or a suite, for example: evals run {shlex.quote(path)}"
+            return f"name a case or a suite, for example: {command_line('run', path)}"
     return (
         "name a case or a suite; there is no .evals/suite.json here yet: "
         "docs/guide.md writes a first one, and evals schema eval-case shows the fields of a case"
@@ -69,14 +67,13 @@ def _how_to_start() -> str:
 
 
 def _summary(target: str, plan: Plan, outcome: Outcome) -> Summary:
-    again = f"evals run {shlex.quote(target)}"
     return Summary(
         "pass" if outcome.passed else "fail",
         outcome.passed,
         _suite_headline(outcome) if plan.suite else _case_headline(outcome),
         facts=_facts(plan, outcome),
         problems=outcome.failures,
-        next_command=_state_command(plan) if outcome.passed else again,
+        next_command=_state_command(plan) if outcome.passed else command_line("run", target),
     )
 
 
@@ -101,6 +98,5 @@ def _facts(plan: Plan, outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def _state_command(plan: Plan) -> str:
-    if find_root(os.getcwd()) == plan.root:
-        return "evals state"
-    return f"evals state --repo-root {shlex.quote(os.path.relpath(plan.root))}"
+    here = find_root(os.getcwd()) == plan.root
+    return command_line("state", repo_root=None if here else os.path.relpath(plan.root))

@@ -2,7 +2,7 @@
 
 What a run writes must be readable for a check, so no document of a bundle is larger than BUNDLE_DOCUMENT.
 The texts of a case stand in one document up to four times, and one byte of them can take four: a quotation
-mark of a TOML text is escaped twice. So a case of CASE bytes takes 8 MB at most; a run adds less than the rest.
+mark of a TOML text is escaped twice. So CASE bytes take 8 MB at most, and a run adds less than the rest.
 
 | Limit | Of what |
 | --- | --- |

@@ -3,6 +3,8 @@ r"""`report.md`: a run as a person likes to read it, the verdict first, then wha
 Rules:
 - Everything in it is also in the JSON artifacts; nothing is decided from it.
 - Text from a case stands in it escaped and cut, so that no case can forge a heading, a row or a link.
+- Output and command stand in fences that are longer than any in them, line by line without anything that
+  does not print, so that neither a name nor a folder can end the fence or steer a terminal.
 - It is Markdown in UTF-8; what cannot be encoded (a lone surrogate) is written as `\udxxx`.
 """
 
@@ -17,6 +19,7 @@ from .files import shown
 
 CELL = 240
 
+_TILDES = re.compile("~+")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
 
 
@@ -59,9 +62,7 @@ def report_text(
         "",
         "## Output of the simulated command",
         "",
-        "~~~text",
-        stdout,
-        "~~~",
+        *_fenced("text", stdout),
         "",
         "## Artifacts beside this file",
         "",
@@ -69,9 +70,7 @@ def report_text(
         "",
         "## Run it again",
         "",
-        "~~~sh",
-        command,
-        "~~~",
+        *_fenced("sh", command),
         "",
         "## What this does not say",
         "",
@@ -128,6 +127,11 @@ def _row(result: dict[str, Any]) -> str:
 
 def _file_names() -> list[str]:
     return [artifact.file_name for artifact in ARTIFACTS if artifact.type != "report"] + [MANIFEST_NAME]
+
+
+def _fenced(language: str, text: str) -> list[str]:
+    fence = "~" * max(3, 1 + max(map(len, _TILDES.findall(text)), default=0))
+    return [f"{fence}{language}", *map(shown, text.split("\n")), fence]
 
 
 def _cell(text: str) -> str:

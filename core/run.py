@@ -13,7 +13,6 @@ evaluated project is right.
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from .contained import inside_status
 from .errors import RequirementError
 from .files import shown
 from .latest import Producer
+from .next_commands import command_line
 from .roots import find_root
 from .run_once import run_once
 from .targets import MAX_PROBLEMS, capped, is_suite, plain
@@ -124,7 +124,7 @@ def execute(
     """
     producer = Producer(
         version=version,
-        command=command_line(plan.path, as_json=as_json),
+        command=command_line("run", plan.path, as_json=as_json),
         suite_path=plan.suite.path if plan.suite else None,
         suite_sha256=plan.suite.sha256 if plan.suite else None,
     )
@@ -153,17 +153,11 @@ def execute(
     return Outcome(document=document, passed=passed, failures=failures)
 
 
-def command_line(path: str, *, as_json: bool) -> str:
-    """The command line that repeats a run from the root of the evaluated repository."""
-    named = f"./{path}" if path.startswith("-") else path
-    return f"evals run {shlex.quote(named)}{' --json' if as_json else ''}"
-
-
 def _planned_case(plan: Plan, reference: str, sha256: str, documents: Documents) -> Case:
     case = load_case(os.path.join(plan.root, plan.base), reference, documents, base=plan.base)
     if case.sha256 != sha256:
         problem = f"{shown(case.path)}: changed after it was validated; run again"
-        raise RequirementError("case read", [problem], recovery=command_line(plan.path, as_json=False))
+        raise RequirementError("case read", [problem], recovery=command_line("run", plan.path))
     return case
 
 

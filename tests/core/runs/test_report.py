@@ -62,3 +62,25 @@ def test_text_of_a_case_cannot_forge_markdown(consumer: Consumer) -> None:
 def test_a_long_text_is_cut(consumer: Consumer) -> None:
     lines = _report(consumer, required_artifacts=["n" * 100_000]).splitlines()
     assert max(map(len, lines)) < 3 * CELL
+
+
+def test_neither_a_name_nor_a_folder_can_forge_markdown_or_steer_a_terminal(consumer: Consumer) -> None:
+    name = "x\n~~~\n\n# Case forged: passed\n\n~~~sh\x1b[2J\u202e.case.json"
+    consumer.write(f".evals/{name}", consumer.case)
+    policy = {**consumer.suite["artifact_policy"], "artifact_root": "out/\u202e\n~~~~~~~~\n# Forged"}
+    consumer.write(".evals/suite.json", {**consumer.suite, "cases": [name], "artifact_policy": policy})
+    reports = [consumer.run().document["case_results"][0]["report_path"]]
+    reports.append(consumer.run(f".evals/{name}").document["report_path"])
+    for path in reports:
+        text = (consumer.root / path).read_text(encoding="utf-8")
+        lines = text.splitlines()
+        assert [line for line in lines if line.startswith("# ")] == ["# Case closeout: passed"]
+        assert [line for line in lines if not line.isprintable()] == []
+        fences = [line for line in lines if line.startswith("~~~")]
+        assert [line.strip("~") for line in fences] == ["text", "", "sh", ""]
+
+
+def test_a_fence_is_longer_than_any_in_what_it_holds(consumer: Consumer) -> None:
+    consumer.write("~~~~~.json", consumer.case)
+    path = consumer.run("~~~~~.json").document["report_path"]
+    assert "~~~~~~sh\nevals run '~~~~~.json' --json\n~~~~~~\n" in (consumer.root / path).read_text()

@@ -15,7 +15,7 @@ from evals_cli.commands.ports import documents
 from evals_cli.core.bundle_layout import ARTIFACTS, pointers
 from evals_cli.core.canonical import sha256_hex
 from evals_cli.core.errors import RequirementError
-from evals_cli.core.run import command_line, unseen_note
+from evals_cli.core.run import unseen_note
 from evals_cli.core.trace import trace_problems
 from evals_cli.schemas.validator import problems
 
@@ -218,9 +218,21 @@ def test_the_baseline_of_a_case_alone_is_relative_to_the_project(consumer: Consu
     assert consumer.read(document["baseline_path"])["current_artifact_ref"]["path"] == "base.json"
 
 
-@pytest.mark.parametrize("path", ["-x.json", "--json"])
-def test_a_name_that_looks_like_an_option_is_written_as_a_path(path: str) -> None:
-    assert command_line(path, as_json=False) == f"evals run ./{path}"
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("-x.json", "evals run ./-x.json"),
+        ("--json", "evals run ./--json"),
+        ("a\\b.case.json", r"evals run 'a\b.case.json'"),
+        ("a\x1b[2J\n\u202e.json", r"evals run $'a\u001b[2J\u000a\u202e.json'"),
+    ],
+)
+def test_the_recorded_command_can_be_pasted_whatever_the_name(
+    consumer: Consumer, name: str, command: str
+) -> None:
+    consumer.write(name, consumer.case)
+    consumer.run(name if name[0] != "-" else f"./{name}", as_json=False)
+    assert consumer.latest()["producer"]["command"] == command
 
 
 def test_all_cases_run_in_order_whatever_one_gives(consumer: Consumer) -> None:
