@@ -4,7 +4,9 @@ Rules:
 - git is the first one on PATH by an absolute folder outside the inspected repository.
 - The file-system monitor and hooks are off by options that outrank every configuration; lazy fetches and all
   transports are off by the environment, in which every other GIT_ variable is dropped. No lock is taken.
-- The worktree is the folder that holds `.git`, whatever the configuration says.
+- The worktree is the folder that holds `.git`, whatever the configuration says, and git looks no further up
+  for a repository. A ceiling says so; where the path above has a colon, which no ceiling can hold, the `.git`
+  is named, and then must belong to the user, since git does not ask that of one that is named.
 - A process that is late, or not needed any more, is killed with everything that it started. Its output is
   bounded, and its words on stderr are not read.
 
@@ -44,6 +46,13 @@ def find_git(top: str) -> str | None:
     return None
 
 
+def may_be_asked(top: str) -> bool:
+    """Whether git may be started on the repository at `top`, whose owner git looks at itself, or not."""
+    if os.pathsep not in os.path.dirname(top):
+        return True
+    return all(os.lstat(path).st_uid == os.geteuid() for path in (top, os.path.join(top, ".git")))
+
+
 class HarmlessGit:
     """One git program and one working tree, with the options that make it harmless, and one deadline."""
 
@@ -52,6 +61,8 @@ class HarmlessGit:
         self._deadline = time.monotonic() + limit
         self._program = program
         self._command = [program, "-C", top, f"--work-tree={top}", "--no-optional-locks", "--no-pager"]
+        if os.pathsep in os.path.dirname(top):
+            self._command.append(f"--git-dir={os.path.join(top, '.git')}")
         self._settings = ["core.fsmonitor=", f"core.hooksPath={os.devnull}"]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         self._environment = {

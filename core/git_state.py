@@ -3,12 +3,14 @@
 Rules:
 - git is run as `git_process` says. Where there is no git, no repository, or no answer in time, the state is
   `unavailable` with a reason.
-- Branch and commit come from `rev-parse` and `symbolic-ref`, which read refs. Dirty is decided by
-  `diff-files`, `diff-index --cached` and `ls-files --others`: tracked content that differs, staged changes,
-  untracked files.
+- Branch and commit come from `symbolic-ref` and `rev-parse`, which read refs; no tag called HEAD is taken
+  for it. Dirty is decided by `diff-files`, `diff-index --cached` and `ls-files --others`: tracked content
+  that differs, staged changes, untracked files.
 - Every filter that any configuration names (includes too) is overridden with empty commands, since git
   compares files of uncertain age through them. Where the filters cannot be listed, or one has a name that
   cannot be overridden, dirty is null with a reason and nothing is compared.
+- git waits for a pipe or a device where it expects a file. One at the usual places is named instead;
+  elsewhere the time limit ends the wait.
 
 `dirty: false` says that git sees no difference. With filters off, a file that needs its filter to compare
 equal can count as changed; a changed one never counts as unchanged.
@@ -18,13 +20,18 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 
-from .git_process import OUTPUT_LIMIT, HarmlessGit, RunningGit, find_git
+from .git_process import OUTPUT_LIMIT, HarmlessGit, RunningGit, find_git, may_be_asked
 
 LIMIT_SECONDS = 5.0
 _MAX_FILTERS = 200
 _FILTER_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 _OVERRIDDEN = ("clean=", "process=", "smudge=", "required=false")
+
+_UNREADABLE = "git cannot read the repository: it is broken, or owned by somebody else"
+_ALWAYS_READ = (".git", ".git/HEAD", ".git/config", ".git/packed-refs")
+_COMPARED = (".git/index", ".git/info/attributes", ".git/info/exclude", ".gitattributes", ".gitignore")
 
 _DIFF_OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all")
 _UNTRACKED_OPTIONS = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
@@ -73,6 +80,7 @@ class GitObservation:
 
     def __init__(self, root: str, *, limit: float = LIMIT_SECONDS) -> None:
         self._git: HarmlessGit | None = None
+        self._top = ""
         self._asked: list[RunningGit] = []
         self._state = self._begin(root, limit)
 
@@ -85,9 +93,16 @@ class GitObservation:
         program = find_git(top)
         if program is None:
             return _unavailable("git is not installed on this machine")
+        if not may_be_asked(top):
+            return _unavailable("the repository is owned by somebody else")
+        odd = _odd_file(top, _ALWAYS_READ)
+        if odd is not None:
+            return _unavailable(f"{odd} is neither a file nor a folder, so git was not asked")
+        self._top = top
         self._git = git = HarmlessGit(program, top, limit)
         self._asked = [
-            git.start("rev-parse", "HEAD", "--symbolic-full-name", "HEAD"),
+            git.start("symbolic-ref", "--quiet", "HEAD"),
+            git.start("rev-parse", "--quiet", "--verify", "HEAD"),
             git.start("config", "--null", "--name-only", "--get-regexp", r"^filter\."),
         ]
         return None
@@ -95,7 +110,7 @@ class GitObservation:
     def result(self) -> GitState:
         """The state, as soon as it is known."""
         if self._state is None and self._git is not None:
-            self._state = _observe(self._git, *self._asked)
+            self._state = _observe(self._git, self._top, *self._asked)
         assert self._state is not None
         return self._state
 
@@ -116,33 +131,44 @@ def _worktree(root: str) -> str | None:
     return folder
 
 
-def _observe(git: HarmlessGit, head: RunningGit, names: RunningGit) -> GitState:
-    code, output = head.finish()
-    if code is None:
-        names.stop()
-        return _unavailable(git.no_answer())
-    commit, branch = _head(output) if code == 0 else _unborn(git)
-    if commit is None and branch is None:
-        names.stop()
-        return _unavailable("git cannot read the repository: it is broken, or owned by somebody else")
-    dirty, reason = _dirty(git, names, born=commit is not None)
-    return GitState(status="available", branch=branch, commit=commit, dirty=dirty, reason=reason)
+def _odd_file(top: str, names: tuple[str, ...]) -> str | None:
+    """The first of `names` below `top` that is a pipe, a socket or a device."""
+    for name in names:
+        try:
+            mode = os.stat(os.path.join(top, name)).st_mode
+        except OSError:
+            continue
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            return name
+    return None
 
 
-def _head(output: bytes) -> tuple[str | None, str | None]:
-    lines = output.decode("utf-8", "replace").split("\n")
-    commit, ref = lines[0], lines[1] if len(lines) > 1 else ""
-    return commit or None, _branch(ref)
+def _observe(
+    git: HarmlessGit, top: str, symbolic: RunningGit, head: RunningGit, names: RunningGit
+) -> GitState:
+    named, ref = symbolic.finish()
+    found, commit_id = head.finish()
+    branch = _branch(_text(ref)) if named == 0 else None
+    commit = _text(commit_id) or None if found == 0 else None
+    if named is None or found is None or (commit is None and branch is None):
+        names.stop()
+        answered = named is not None and found is not None
+        return _unavailable(_UNREADABLE if answered else git.no_answer())
+    odd = _odd_file(top, _COMPARED)
+    if odd is not None:
+        names.stop()
+        reason = f"{odd} is neither a file nor a folder, so nothing was compared"
+        return GitState(status="available", branch=branch, commit=commit, reason=reason)
+    dirty, reason_unknown = _dirty(git, names, born=commit is not None)
+    return GitState(status="available", branch=branch, commit=commit, dirty=dirty, reason=reason_unknown)
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace").strip()
 
 
 def _branch(ref: str) -> str | None:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
-
-
-def _unborn(git: HarmlessGit) -> tuple[None, str | None]:
-    """The branch of a repository without a commit; None where there is no such thing."""
-    code, output = git.start("symbolic-ref", "--quiet", "HEAD").finish()
-    return None, _branch(output.decode("utf-8", "replace").strip()) if code == 0 else None
 
 
 def _dirty(git: HarmlessGit, names: RunningGit, *, born: bool) -> tuple[bool | None, str | None]:

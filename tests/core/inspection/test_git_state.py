@@ -426,7 +426,7 @@ def _slow_config(finish: Callable[..., tuple[int | None, bytes]]) -> Callable[..
     def slow(self: git_process.RunningGit, *arguments: object) -> tuple[int | None, bytes]:
         calls.append(1)
         code, output = finish(self, *arguments)
-        return (None, b"") if len(calls) == 2 else (code, output)
+        return (None, b"") if len(calls) == 3 else (code, output)
 
     return slow
 
@@ -474,4 +474,73 @@ def test_a_process_that_somebody_else_reaped_has_no_answer(repo: Path) -> None:
 
 def test_a_head_that_names_no_branch_gives_none() -> None:
     assert git_state._branch("refs/tags/x") is None
-    assert git_state._head(b"c0ffee") == ("c0ffee", None)
+
+
+def test_a_tag_that_is_called_head_hides_no_branch(repo: Path) -> None:
+    _git(repo, "checkout", "-q", "-b", "feature")
+    _git(repo, "update-ref", "refs/tags/HEAD", _git(repo, "rev-parse", "feature"))
+    state = observe_git(str(repo))
+    assert (state.branch, state.commit) == ("feature", _git(repo, "rev-parse", "feature"))
+
+
+@pytest.fixture
+def under_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in a folder with a colon in its name, inside another repository."""
+    monkeypatch.setenv("HOME", "/nonexistent")
+    outer = tmp_path / "out:er"
+    for root, branch in ((outer, "outer"), (outer / "inner", "inner")):
+        root.mkdir()
+        _git(root, "init", "-q", "-b", branch)
+        (root / "file").write_text("one\n")
+        _git(root, "add", "file")
+        _git(root, "commit", "-q", "-m", "one")
+    return outer / "inner"
+
+
+def test_a_colon_above_the_repository_changes_nothing(under_a_colon: Path) -> None:
+    state = observe_git(str(under_a_colon))
+    assert (state.branch, state.dirty) == ("inner", False)
+    (under_a_colon / "file").write_text("two\n")
+    assert observe_git(str(under_a_colon)).dirty is True
+    _git(under_a_colon, "worktree", "add", "-q", "-b", "side", str(under_a_colon.parent / "side"))
+    assert observe_git(str(under_a_colon.parent / "side")).branch == "side"
+
+
+def test_a_broken_repository_under_a_colon_is_not_taken_for_the_one_around_it(under_a_colon: Path) -> None:
+    shutil.rmtree(under_a_colon / ".git")
+    (under_a_colon / ".git").mkdir()
+    state = observe_git(str(under_a_colon))
+    assert (state.status, state.branch) == ("unavailable", None)
+    assert "cannot read the repository" in str(state.reason)
+
+
+def test_somebody_elses_repository_under_a_colon_is_not_read(
+    under_a_colon: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: under_a_colon.stat().st_uid + 1)
+    state = observe_git(str(under_a_colon))
+    assert (state.status, state.reason) == ("unavailable", "the repository is owned by somebody else")
+
+
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".git/index", ".git/info/exclude"])
+def test_a_pipe_where_git_compares_is_named_at_once(repo: Path, name: str) -> None:
+    (repo / name).unlink(missing_ok=True)
+    (repo / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(repo / name)
+    state = observe_git(str(repo))
+    assert (state.status, state.branch, state.dirty) == ("available", "trunk", None)
+    assert state.reason == f"{name} is neither a file nor a folder, so nothing was compared"
+
+
+@pytest.mark.parametrize("name", [".git/HEAD", ".git/config"])
+def test_a_pipe_that_git_always_reads_keeps_git_from_being_asked(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (repo / name).unlink()
+    os.mkfifo(repo / name)
+    monkeypatch.setattr(os, "posix_spawn", lambda *_: pytest.fail("git was started"))
+    state = observe_git(str(repo))
+    assert (state.status, state.reason) == (
+        "unavailable",
+        f"{name} is neither a file nor a folder, so git was not asked",
+    )
