@@ -1,8 +1,9 @@
 """The files of one inspected repository, each read or digested once.
 
 Rules:
-- A file is opened inside the root only, must be regular, and is read at most once for its content: the
-  digest of a document is that of the very bytes that were parsed.
+- A file is opened inside the root only, must be regular, and is read at most once for its content, under
+  however many names: the digest of a document is that of the very bytes that were parsed. So the time that a
+  bundle can cost is bounded by the bytes that stand below the root.
 - A document is at most `limits.BUNDLE_DOCUMENT` bytes; an artifact of any size is digested as a stream.
 - A digest that differs is looked at once more with CRLF read as LF, since git can write files that way: the
   problem then says so. It is a problem all the same: other bytes were vouched for. git converts texts, so
@@ -14,11 +15,12 @@ A matching digest shows that the bytes are those that the manifest names, not th
 from __future__ import annotations
 
 import hashlib
+import os
 
 from . import limits
-from .contained import open_inside, read_inside, sha256_inside
+from .contained import open_inside
 from .errors import FileError
-from .files import close_quietly, read_chunks, shown, system_error
+from .files import close_quietly, read_all, read_chunks, sha256_descriptor, shown, system_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ class BundleFiles:
     def __init__(self, root: str) -> None:
         self.root = root
         self._digests: dict[str, str | FileError] = {}
+        # What a digest was computed of, with and without line ends as git writes them.
+        self._by_file: dict[tuple[int, int], str] = {}
+        self._with_lf: dict[tuple[int, int], str | None] = {}
 
     def read(self, path: str) -> bytes:
         """The bytes of the document at `path`.
@@ -42,7 +47,7 @@ class BundleFiles:
         Raises FileError as `contained.read_inside`; past `limits.BUNDLE_DOCUMENT` `file.too_large`.
         """
         try:
-            raw = read_inside(self.root, path, limit=limits.BUNDLE_DOCUMENT)
+            raw = read_all(open_inside(self.root, path), path, limits.BUNDLE_DOCUMENT)
         except FileError as error:
             # What cannot be judged as a document is not worth a pass over its bytes either.
             self._digests[path] = error
@@ -65,7 +70,13 @@ class BundleFiles:
 
     def _digest_now(self, path: str) -> str | FileError:
         try:
-            return sha256_inside(self.root, path)
+            descriptor = open_inside(self.root, path)
+            key = _identity(descriptor, path)
+            if key in self._by_file:
+                close_quietly(descriptor)
+            else:
+                self._by_file[key] = sha256_descriptor(descriptor, path)
+            return self._by_file[key]
         except FileError as error:
             return error
 
@@ -79,7 +90,7 @@ class BundleFiles:
             actual = self.digest(path)
             if actual == expected:
                 return None
-            line_ends = _digest_with_lf(self.root, path) == expected
+            line_ends = self._lf_digest(path) == expected
         except FileError as error:
             return error.message
         hint = (
@@ -90,10 +101,28 @@ class BundleFiles:
         )
         return f"{shown(path)}: its bytes have SHA-256 {actual}; expected {shown(expected)}{hint}"
 
+    def _lf_digest(self, path: str) -> str | None:
+        descriptor = open_inside(self.root, path)
+        key = _identity(descriptor, path)
+        if key in self._with_lf:
+            close_quietly(descriptor)
+        else:
+            self._with_lf[key] = _digest_with_lf(descriptor, path)
+        return self._with_lf[key]
 
-def _digest_with_lf(root: str, path: str) -> str | None:
-    """The digest of the file with CRLF read as LF; None past `limits.CONVERTED`."""
-    descriptor = open_inside(root, path)
+
+def _identity(descriptor: int, path: str) -> tuple[int, int]:
+    """What is the same for every name of an open file; a descriptor that cannot be looked at is closed."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError as error:
+        close_quietly(descriptor)
+        raise system_error(error, path) from error
+    return status.st_dev, status.st_ino
+
+
+def _digest_with_lf(descriptor: int, path: str) -> str | None:
+    """The digest of an open file with CRLF read as LF, None past `limits.CONVERTED`; it is closed."""
     digest = hashlib.sha256()
     held = b""
     size = 0

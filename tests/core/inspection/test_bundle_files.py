@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evals_cli.core import limits
+from evals_cli.core import bundle_files, limits
 from evals_cli.core.authored import about
 from evals_cli.core.bundle_files import BundleFiles, same_path, value_shown
 from evals_cli.core.errors import FileError
@@ -32,6 +32,35 @@ def test_a_file_is_digested_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     first = files.digest("a")
     monkeypatch.setattr(os, "read", lambda *_: pytest.fail("read again"))
     assert files.digest("a") == first
+
+
+@pytest.mark.parametrize("name", ["./a", "././a", "b"])
+def test_another_spelling_or_link_of_a_file_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "a").write_bytes(b"a\r\n")
+    (tmp_path / "b").symlink_to("a")
+    files = BundleFiles(str(tmp_path))
+    first = files.digest_problem("a", "0" * 64)
+    monkeypatch.setattr(os, "read", lambda *_: pytest.fail("read again"))
+    for other in (name, "a"):
+        problem = files.digest_problem(other, "0" * 64)
+        assert str(problem).partition(": ")[2] == str(first).partition(": ")[2]
+
+
+def test_a_file_whose_identity_cannot_be_told_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    descriptor = os.open(tmp_path / "a", os.O_RDONLY)
+
+    def broken(_descriptor: int) -> os.stat_result:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched, pytest.raises(FileError) as caught:
+        patched.setattr(os, "fstat", broken)
+        bundle_files._identity(descriptor, "a")
+    assert caught.value.code == "file.unreadable"
 
 
 def test_a_file_that_could_not_be_read_stays_so(tmp_path: Path) -> None:
