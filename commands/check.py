@@ -14,13 +14,13 @@ from __future__ import annotations
 import os
 
 from ..core.check import check_packet, require_check_mode
+from ..core.claims import run_words
 from ..core.errors import EvalsError
 from ..core.inspection import inspect_root
 from ..core.next_commands import MANIFEST_SCHEMA, for_people, state_command
 from ..core.roots import select_root, working_directory
 from .contract import Summary
 from .ports import documents, installed_folder
-from .root_verdict import RUN_HEADLINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def _next_command(packet: dict[str, Any], root: Root) -> str:
 
 def _headline(packet: dict[str, Any]) -> str:
     failed = [check["label"] for check in packet["checks"] if check["status"] == "fail"]
-    if not failed and packet["run_verdict"] in RUN_HEADLINES:
-        return f"the bundle is sound; {RUN_HEADLINES[packet['run_verdict']]}"
+    if not failed and packet["run_verdict"] != "pass":
+        return f"the bundle is sound; {run_words(packet['run_verdict'])}"
     if not failed:
         return "the latest bundle is complete, consistent and unchanged, and its runtime evidence holds"
     return f"{len(failed)} of {len(packet['checks'])} checks failed: {', '.join(failed)}"

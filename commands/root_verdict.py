@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from ..core.roots import Root
     from .contract import Terminal
 
-# What a sound bundle says about its run where that did not pass.
-RUN_HEADLINES = {"fail": "its run failed", "blocked": "its run was blocked"}
-
 
 def configure_root(parser: argparse.ArgumentParser) -> None:
     """Declare `--repo-root` and `--json`."""

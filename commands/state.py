@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from ..core.claims import run_words
 from ..core.git_state import GitObservation
 from ..core.inspection import inspect_root
 from ..core.next_commands import for_people
@@ -18,7 +19,6 @@ from ..core.roots import select_root, working_directory
 from ..core.state import state_packet
 from .contract import Summary
 from .ports import documents, installed_folder
-from .root_verdict import RUN_HEADLINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.json:
         terminal.document(packet)
     else:
-        terminal.summary(_summary(packet))
+        terminal.summary(_summary(packet, inspection.verdict.run_verdict))
     return 0
 
 
-def _summary(packet: dict[str, Any]) -> Summary:
+def _summary(packet: dict[str, Any], run_verdict: str | None) -> Summary:
     status = packet["status"]
     evidence = packet["evidence_packet"]
     health = packet["contract_health"]["runtime_evidence"]
@@ -67,7 +67,7 @@ def _summary(packet: dict[str, Any]) -> Summary:
     facts = [
         ("latest", packet["latest_path"]),
         ("run", packet["latest"]["run_id"] or "none"),
-        ("run verdict", packet["run_verdict"] or "unknown"),
+        ("run verdict", run_verdict or "unknown"),
         ("runtime evidence", health["status"]),
         ("readiness", f"{readiness['status']}: {readiness['reason']}"),
         ("git", _git_text(evidence["git_state"])),
@@ -80,17 +80,17 @@ def _summary(packet: dict[str, Any]) -> Summary:
     return Summary(
         status,
         status == "ready",
-        _headline(packet),
+        _headline(status, run_verdict),
         facts=facts,
         problems=_problems(packet, health),
         next_command=for_people(packet["recommended_commands"][0]),
     )
 
 
-def _headline(packet: dict[str, Any]) -> str:
-    if packet["status"] == "ready" and packet["run_verdict"] in RUN_HEADLINES:
-        return f"the latest bundle is sound; {RUN_HEADLINES[packet['run_verdict']]}"
-    return _HEADLINES[packet["status"]]
+def _headline(status: str, run_verdict: str | None) -> str:
+    if status == "ready" and run_verdict != "pass":
+        return f"the latest bundle is sound; {run_words(run_verdict)}"
+    return _HEADLINES[status]
 
 
 def _problems(packet: dict[str, Any], health: dict[str, Any]) -> list[str]:

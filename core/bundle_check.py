@@ -102,7 +102,7 @@ class BundleVerdict:
 
     @property
     def run_verdict(self) -> str | None:
-        """The verdict of the run as its sound bundle states it (pass, fail, blocked), else None."""
+        """The verdict of the run as its sound bundle states it (pass or fail), else None."""
         return self.result.get("deterministic_verdict") if self.status == "passed" else None
 
     def text(self, key: str) -> str | None:

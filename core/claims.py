@@ -129,7 +129,7 @@ def build_ledger(
             "pass",
             path=verdict.latest_path,
             command=commands["check"],
-            detail="Schemas, agreement, digests and producer hold.",
+            detail=f"Schemas, agreement, digests and producer hold; {run_words(verdict.run_verdict)}.",
         )
     for artifact in artifacts:
         if artifact.status == "present" and artifact.path is not None:
@@ -198,10 +198,23 @@ def _unbacked(claim: dict[str, Any], evidence: list[dict[str, Any]]) -> list[str
     return [name for name in claim["required_evidence"] if statuses.get(name) not in enough]
 
 
+def run_words(run_verdict: str | None) -> str:
+    """What a sound bundle says about its run, in a few words."""
+    return "its run passed" if run_verdict == "pass" else "its run failed"
+
+
 def readiness(
-    *, status: str, validation: str, missing_evidence: str, runtime_evidence: str
+    *,
+    status: str,
+    validation: str,
+    missing_evidence: str,
+    runtime_evidence: str,
+    run_verdict: str | None,
 ) -> dict[str, Any]:
-    """The readiness verdict over the four fields that decide it, in order."""
+    """The readiness verdict over the four fields that decide it, in order.
+
+    What the run came to decides nothing here; the reason for a pass tells it.
+    """
     fields = (
         ("runtime_state.status", status, "ready"),
         ("validation_evidence.status", validation, "passed"),
@@ -214,6 +227,6 @@ def readiness(
             return {"status": "fail", "reason": reason, "blocking_fields": [name]}
     return {
         "status": "pass",
-        "reason": "the latest bundle is verified and its runtime evidence holds",
+        "reason": f"the latest bundle is verified and its runtime evidence holds; {run_words(run_verdict)}",
         "blocking_fields": [],
     }

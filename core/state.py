@@ -11,8 +11,9 @@ Rules:
   where latest.json could not be read. Pointers are taken literally.
 - Nothing is executed, written or fetched; git is asked as `git_state` says.
 
-A ready state says that the bundle is complete, consistent and unchanged, not that its run passed: run_verdict
-says that, and is null where the bundle fails its check. The gate is the check.
+A ready state says that the bundle is complete, consistent and unchanged, not that its run passed. The
+published form of the packet is closed, so the run's verdict stands in words with the evidence
+latest-validation and in the reason of the readiness; as a field it is in the check, which is the gate.
 """
 
 from __future__ import annotations
@@ -124,7 +125,6 @@ def state_packet(
         "status": status,
         "latest_path": verdict.latest_path,
         "latest": _latest(verdict),
-        "run_verdict": verdict.run_verdict,
         "artifacts": [artifact.document() for artifact in artifacts],
         "validation": {"status": verdict.status, "errors": _validation_errors(verdict)},
         "contract_health": {"runtime_evidence": inspection.health.document()},
@@ -158,6 +158,7 @@ def state_packet(
             validation=verdict.status,
             missing_evidence=missing["status"],
             runtime_evidence=inspection.health.status,
+            run_verdict=verdict.run_verdict,
         ),
     }
     packet["non_ready_reason_code"] = reason

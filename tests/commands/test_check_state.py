@@ -126,7 +126,9 @@ def test_a_sound_bundle_of_a_run_that_failed_says_both(
     assert "  run verdict       fail" in lines
     assert main(["state", "--json"]) == 0
     packet = _document(capsys)
-    assert (packet["status"], packet["run_verdict"]) == ("ready", "fail")
+    readiness = packet["evidence_packet"]["readiness_verdict"]
+    assert (packet["status"], readiness["status"]) == ("ready", "pass")
+    assert readiness["reason"].endswith("; its run failed")
     assert main(["state"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "READY  the latest bundle is sound; its run failed"

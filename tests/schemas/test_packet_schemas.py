@@ -32,8 +32,8 @@ NAMES = (
 )
 
 # Fields that the published schemas leave open and this project describes: the authority classification
-# inside other packets, and the members of its actions.
-OPEN_IN_THE_PUBLISHED = ("authority_classification", "_actions")
+# inside other packets, the members of its actions, and the verdict of the run beside that of its bundle.
+OPEN_IN_THE_PUBLISHED = ("authority_classification", "_actions", "run_verdict")
 
 
 def _schema(name: str) -> dict[str, Any]:

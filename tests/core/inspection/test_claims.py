@@ -78,12 +78,24 @@ def test_a_state_that_was_observed_as_invalid_backs_no_claim(world: Any) -> None
     assert (scorer["status"], scorer["failure_reason"]) == ("fail", "not backed: runtime-state")
 
 
-GOOD = {"status": "ready", "validation": "passed", "missing_evidence": "pass", "runtime_evidence": "ready"}
+GOOD = {
+    "status": "ready",
+    "validation": "passed",
+    "missing_evidence": "pass",
+    "runtime_evidence": "ready",
+    "run_verdict": "pass",
+}
 
 
 def test_readiness_passes_when_all_four_hold() -> None:
     assert readiness(**GOOD)["status"] == "pass"
     assert readiness(**GOOD)["blocking_fields"] == []
+
+
+def test_readiness_says_what_the_run_came_to_without_deciding_by_it() -> None:
+    failed = readiness(**{**GOOD, "run_verdict": "fail"})
+    assert (failed["status"], failed["reason"].rpartition("; ")[2]) == ("pass", "its run failed")
+    assert readiness(**GOOD)["reason"].endswith("; its run passed")
 
 
 @pytest.mark.parametrize(
