@@ -1,4 +1,4 @@
-"""`evals validate`: check a case, a suite or a latest pointer on its own, without running anything.
+"""`evals validate`: check a document on its own, as the kind that it is, without running anything.
 
 Exit 0 says that the document keeps its schema and its policy, 1 that it does not or cannot be read.
 """
@@ -25,7 +25,9 @@ _RUN = ("eval-case", "suite")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the target and the output."""
     parser.add_argument(
-        "target", metavar="FILE", help="a case, suite.json (suite.toml) under .evals, or latest.json"
+        "target",
+        metavar="FILE",
+        help="a case, a suite, latest.json, .evals/project.json, or a runtime-evidence case",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 

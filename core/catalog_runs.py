@@ -104,6 +104,21 @@ _REQUIREMENTS = (
         next_step="Run the case again; `evals schema latest-run` prints the schema.",
     ),
     Entry(
+        code="project.manifest",
+        meaning="A project manifest that was to be validated breaks its schema or names a bad path.",
+        establishes="`check` and `state` use nothing of it; each problem names its JSON path.",
+        does_not_establish="Anything about the project's bundles or evidence.",
+        next_step="Correct each listed path; `evals schema external-project-manifest` prints the schema.",
+    ),
+    Entry(
+        code="runtime.evidence",
+        meaning="A runtime-evidence case that was to be validated breaks its schema, leaves a policy"
+        " uncovered, or expects another verdict than its scorers give.",
+        establishes="It counts as failing evidence as it stands; each problem names its JSON path.",
+        does_not_establish="That the session it describes did anything wrong.",
+        next_step="Correct each listed path; `evals schema runtime-evidence-case` prints the schema.",
+    ),
+    Entry(
         code="schema.validation",
         meaning="A claim registry or a score vector breaks its schema or contradicts itself.",
         establishes="At least one of its rules is broken; each problem names its JSON path.",

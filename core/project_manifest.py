@@ -131,7 +131,7 @@ def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
         return _invalid(path, [error.message])
     except EvalsError as error:
         return _invalid(path, [f"{path}: {error.message}"])
-    problems = documents.problems(SCHEMA, document) or manifest_policy_problems(root, document)
+    problems = manifest_problems(root, document, documents)
     if problems:
         return _invalid(path, [f"{path}: {problem}" for problem in problems])
     return ProjectManifest("valid", path, document=document)
@@ -139,6 +139,11 @@ def load_project_manifest(root: str, documents: Documents) -> ProjectManifest:
 
 def _invalid(path: str, problems: list[str]) -> ProjectManifest:
     return ProjectManifest("invalid", path, problems=problems)
+
+
+def manifest_problems(root: str, document: Any, documents: Documents) -> list[str]:
+    """What keeps a parsed document from being the manifest of the project at `root`: schema, then policy."""
+    return documents.problems(SCHEMA, document) or manifest_policy_problems(root, document)
 
 
 def manifest_policy_problems(root: str, document: dict[str, Any]) -> list[str]:

@@ -5,32 +5,40 @@ Rules:
   `schema validation target path`). Nothing outside the root is opened, links included.
 - It is a regular file of at most `limits.TARGET` bytes that parses without repeated keys; otherwise
   `validation target read`.
-- `latest.json` and `latest-candidate.json` are latest pointers, `suite.json` and `suite.toml` suites, every
-  other name is a case. A proof contract is what the caller says it is.
+- `latest.json` and `latest-candidate.json` are latest pointers, `suite.json` and `suite.toml` suites,
+  `.evals/project.json` and `.evals/project.toml` project manifests. Of the others, a document with
+  `observed_events` is a runtime-evidence case, and every other one a case. A proof contract is what the
+  caller says it is.
+- A suite is validated with its cases, and a runtime-evidence case with what its scorers come to.
 - Schema first; what the schema cannot say is looked at only in a document that fits it.
 
-A passed validation says that the document keeps its own rules. It does not look at the files it names.
+A passed validation says that the document keeps its own rules. Of the files that it names, only the cases of
+a suite are looked at.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import limits
 from .authored import about
 from .bundle_layout import CANDIDATE_NAME, LATEST_NAME
-from .case import case_problems
+from .case import case_problems, load_case
 from .check_record import check_record
 from .contained import read_inside
 from .errors import EvalsError, FileError, RequirementError
 from .files import shown
+from .project_manifest import JSON_PATH, TOML_PATH, manifest_problems
+from .project_manifest import SCHEMA as MANIFEST
 from .proof_contracts import SEMANTICS
 from .suite import load_suite
-from .targets import is_suite, locate
+from .targets import MAX_PROBLEMS, capped, is_suite, locate
 
 if TYPE_CHECKING:
     from .documents import Documents
+    from .suite import Suite
 
 TARGET_PATH = "validation target path"
 TARGET_READ = "validation target read"
@@ -55,22 +63,54 @@ class Validation:
 
 
 def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> Validation:
-    """Validate the case, suite or latest pointer that `word`, relative to `cwd`, names below `root`.
+    """Validate the document that `word`, relative to `cwd`, names below `root`, as the kind that it is.
 
     Raises RequirementError `validation target path`, `validation target read`, or `suite validation`.
     """
     path = _located(word, cwd, root, TARGET_PATH)
     name = path.rpartition("/")[2]
     if is_suite(path):
-        load_suite(word, cwd=cwd, documents=documents)
-        return _validation("suite", [_check("suite", "suite", path, [])], "suite validation")
+        return _suite(load_suite(word, cwd=cwd, documents=documents), documents)
     document = _document(root, path, TARGET_PATH, documents)
     if name in (LATEST_NAME, CANDIDATE_NAME):
         problems = documents.problems("latest-run", document)
         check = _check("latest pointer", "latest-run", path, problems)
         return _validation("latest-run", [check], "latest validation")
+    if path in (JSON_PATH, TOML_PATH):
+        check = _check("project manifest", MANIFEST, path, manifest_problems(root, document, documents))
+        return _validation(MANIFEST, [check], "project manifest")
+    if isinstance(document, dict) and "observed_events" in document:
+        return _runtime_evidence(path, document, documents)
     check = _check("case", "eval-case", path, case_problems(document, documents))
     return _validation("eval-case", [check], "case validation")
+
+
+def _suite(suite: Suite, documents: Documents) -> Validation:
+    """The suite, which is sound, and its cases, each judged as a run would judge it."""
+    folder = os.path.join(suite.root, suite.folder)
+    requirement = "case validation"
+    problems: list[str] = []
+    for reference in suite.cases:
+        try:
+            load_case(folder, reference, documents, base=suite.folder)
+        except RequirementError as error:
+            requirement = requirement if problems else error.requirement
+            problems += error.problems
+            if len(problems) > MAX_PROBLEMS:
+                break
+    checks = [
+        _check("suite", "suite", suite.path, []),
+        check_record("cases of the suite", suite.path, capped(problems), schema="eval-case"),
+    ]
+    return _validation("suite", checks, requirement)
+
+
+def _runtime_evidence(path: str, document: dict[str, Any], documents: Documents) -> Validation:
+    from .runtime_evidence import SCHEMA, judge_case
+
+    problems = list(judge_case(document, documents).problems)
+    check = _check("runtime evidence", SCHEMA, path, problems)
+    return _validation(SCHEMA, [check], "runtime evidence")
 
 
 def validate_proof_contract(

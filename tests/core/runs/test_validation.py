@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .conftest import Consumer
 
 CASE = ".evals/cases/closeout.case.json"
+EVIDENCE = "fixtures/runtime-evidence/credential-store-read.case.json"
 LATEST = ".harness/evals/runs/latest.json"
 
 
@@ -75,6 +77,52 @@ def test_a_suite_is_validated_with_its_references(consumer: Consumer) -> None:
     error = _refused(consumer, ".evals/suite.json")
     assert error.requirement == "suite validation"
     assert "$.cases[0]" in error.problems[0]
+
+
+def test_a_suite_is_validated_with_its_cases(consumer: Consumer) -> None:
+    found = _validated(consumer, ".evals/suite.json")
+    assert [check["label"] for check in found.checks] == ["suite", "cases of the suite"]
+    assert (found.requirement, found.errors) == (None, [])
+    consumer.write(".evals/cases/broken.case.json", b"{")
+    consumer.write(".evals/cases/other.case.json", consumer.changed(case_id=7))
+    names = ["cases/broken.case.json", "cases/closeout.case.json", "cases/other.case.json"]
+    consumer.write(".evals/suite.json", {**consumer.suite, "cases": names})
+    found = _validated(consumer, ".evals/suite.json")
+    assert (found.target_schema, found.requirement) == ("suite", "case parse")
+    assert [check["status"] for check in found.checks] == ["pass", "fail"]
+    assert [error.partition(": ")[0] for error in found.errors] == [
+        ".evals/cases/broken.case.json",
+        ".evals/cases/other.case.json",
+    ]
+
+
+def test_a_suite_of_many_broken_cases_is_refused_without_reading_all(consumer: Consumer) -> None:
+    names = [f"cases/{index}.case.json" for index in range(150)]
+    for name in names:
+        consumer.write(f".evals/{name}", b"{")
+    consumer.write(".evals/suite.json", {**consumer.suite, "cases": names})
+    assert len(_validated(consumer, ".evals/suite.json").errors) == 101
+
+
+@pytest.mark.parametrize("name", [".evals/project.json", ".evals/project.toml"])
+def test_a_project_manifest_is_known_by_its_path(consumer: Consumer, name: str) -> None:
+    consumer.write(name, b"{}" if name.endswith("json") else b"")
+    found = _validated(consumer, name)
+    assert (found.target_schema, found.requirement) == ("external-project-manifest", "project manifest")
+    assert all(error.startswith(f"{name}: $") for error in found.errors)
+    assert found.errors
+
+
+def test_runtime_evidence_is_known_by_its_events_and_judged(consumer: Consumer, repository: Path) -> None:
+    sample = json.loads((repository / EVIDENCE).read_text(encoding="utf-8"))
+    consumer.write("evidence/one.case.json", sample)
+    found = _validated(consumer, "evidence/one.case.json")
+    assert (found.target_schema, found.requirement, found.errors) == ("runtime-evidence-case", None, [])
+    expected = {**sample["expected"], "classification": "ok"}
+    consumer.write("evidence/one.case.json", {**sample, "expected": expected})
+    found = _validated(consumer, "evidence/one.case.json")
+    assert found.requirement == "runtime evidence"
+    assert found.errors[0].startswith("evidence/one.case.json: $.expected.classification: found 'ok'; ")
 
 
 @pytest.mark.parametrize("word", ["../x.json", "/etc/passwd", "gone.json", "out/x.json"])
