@@ -36,5 +36,6 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     receipt = build_receipt(args.dir, artifact_path=args.artifact, gate_receipt=gate)
     if args.out is not None:
         write_receipt(receipt, args.out)
+        terminal.done("the receipt is written")
     terminal.document(receipt)
     return 0
