@@ -16,10 +16,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .bundle_layout import DEFAULT_PREFIX, LATEST_PATH
+from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
 from .canonical import canonical_json
 from .case import load_case, locate_case
-from .contained import inside_status
 from .errors import RequirementError
 from .files import shown
 from .latest import Producer
@@ -175,24 +174,26 @@ def _suite_output(plan: Plan, suite: Suite, outputs: list[dict[str, Any]], passe
 
 
 def unseen_note(plan: Plan, documents: Documents) -> str | None:
-    """What to tell people when check and state will not look where `plan` writes; None when they will.
+    """What to tell people when check and state do not look at what `plan` has just written; None if they do.
 
-    They look under the default prefix first, and then under the artifact_roots of a valid project manifest.
+    They look at one latest.json: under the default prefix, else under the first of the artifact_roots of a
+    valid project manifest that has one.
     """
     if plan.prefix == DEFAULT_PREFIX:
         return None
+    from .bundle_check import latest_prefix
     from .project_manifest import load_project_manifest
 
     manifest = load_project_manifest(plan.root, documents)
     known = manifest.artifact_roots
-    if plan.prefix not in [plain(root) for root in known]:
-        line = f'"artifact_roots": {canonical_json([*known, plan.prefix])}'
-        if manifest.path.endswith(".toml"):
-            line = f"artifact_roots = {canonical_json([*known, plan.prefix])}"
-        return (
-            f"check and state do not look under {shown(plan.prefix)}; "
-            f"add to artifact_policy in {manifest.path}: {line}"
-        )
-    if inside_status(plan.root, LATEST_PATH) == "missing":
+    if latest_prefix(plan.root, known) == plan.prefix:
         return None
-    return f"check and state look at {LATEST_PATH} first; remove it to have them look under {plan.prefix}"
+    advice = []
+    if plan.prefix not in map(plain, known):
+        known = [*known, plan.prefix]
+        key = "artifact_roots =" if manifest.path.endswith(".toml") else '"artifact_roots":'
+        advice.append(f"add to artifact_policy in {manifest.path}: {key} {canonical_json(known)}")
+    first = latest_prefix(plan.root, known)
+    if first != plan.prefix:
+        advice.insert(0, f"they look at {shown(first)}/{LATEST_NAME} first: remove it")
+    return f"check and state do not look under {shown(plan.prefix)}; {'; '.join(advice)}"
