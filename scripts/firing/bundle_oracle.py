@@ -24,6 +24,8 @@ _DATE_TIME = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
     r"(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))"
 )
+# Words of characters that mean nothing to a shell.
+_RUN = re.compile(r"(?:pnpm )?evals run( +[A-Za-z0-9_@%+=:,./~-]+)+ *")
 
 
 def _text(value: object) -> bool:
@@ -35,11 +37,8 @@ def _some_text(value: object) -> bool:
 
 
 def _command(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    return any(
-        value.startswith(start) and value[len(start) :].strip() for start in ("evals run ", "pnpm evals run ")
-    )
+    """A line that only repeats a run; quotes come in pairs, which one changed byte cannot make."""
+    return isinstance(value, str) and _RUN.fullmatch(value) is not None
 
 
 def _date_time(value: object) -> bool:
