@@ -153,7 +153,8 @@ def execute(
 
 
 def _planned_case(plan: Plan, reference: str, sha256: str, documents: Documents) -> Case:
-    case = load_case(os.path.join(plan.root, plan.base), reference, documents, base=plan.base)
+    folder = os.path.join(plan.root, plan.base)
+    case = load_case(folder, reference, documents, base=plan.base, validated=sha256)
     if case.sha256 != sha256:
         problem = f"{shown(case.path)}: changed after it was validated; run again"
         raise RequirementError("case read", [problem], recovery=command_line("run", plan.path))

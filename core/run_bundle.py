@@ -6,7 +6,8 @@ Rules:
 - Artifacts are built in the order in which they refer to each other: command log, baseline, scorers, trace,
   report, result, manifest. Each digest is taken over the bytes that will be written.
 - Status, verdict and failed assertions of the result follow from the scorer results.
-- The built documents must fit their schemas, and the trace its timeline, before anything is written.
+- The built documents must be as small as a check asks for and fit their schemas, and the trace its timeline,
+  before anything is written.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .bundle_layout import ARTIFACTS, artifact_root, pointers
 from .canonical import pretty_json, sha256_hex
 from .case import COMMAND, Case
 from .latest import Producer, latest_document
+from .limits import BUNDLE_DOCUMENT
 from .report import report_text
 from .scorers import Scored, score
 from .scoring import failed_assertions, status_of, verdict_of
@@ -104,6 +106,15 @@ def build_bundle(case: Case, run: Run) -> Bundle:
         producer=run.producer,
     )
     return Bundle(files=files, manifest=manifest, latest=latest, verdict=verdict, results=results)
+
+
+def size_problems(files: dict[str, bytes]) -> list[str]:
+    """Which of the files to write are larger than a check reads; report and command log are only digested."""
+    return [
+        f"{name}: {len(content)} bytes; expected at most {BUNDLE_DOCUMENT}, what evals check reads"
+        for name, content in files.items()
+        if len(content) > BUNDLE_DOCUMENT and name not in ("report.md", "command-log.json")
+    ]
 
 
 def bundle_problems(bundle: Bundle, documents: Documents) -> list[str]:

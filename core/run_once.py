@@ -20,7 +20,7 @@ from .canonical import pretty_json
 from .errors import EvalsError, RequirementError
 from .latest import publish
 from .limits import BUNDLE_DOCUMENT
-from .run_bundle import Bundle, Run, build_bundle, bundle_problems
+from .run_bundle import Bundle, Run, build_bundle, bundle_problems, size_problems
 from .run_folder import RunFolder, make_run_folder, run_name, write_artifacts
 from .scoring import status_of
 from .targets import capped
@@ -95,11 +95,12 @@ def _is_latest(folder: RunFolder) -> bool:
 
 
 def _write_bundle(run: Run, folder: RunFolder, bundle: Bundle, documents: Documents) -> None:
-    problems = bundle_problems(bundle, documents)
+    candidate = pretty_json(bundle.latest).encode("utf-8")
+    files = {**bundle.files, CANDIDATE_NAME: candidate}
+    problems = size_problems(files) or bundle_problems(bundle, documents)
     if problems:
         raise EvalsError("run.failed", "; ".join(capped(problems)))
-    candidate = pretty_json(bundle.latest).encode("utf-8")
-    write_artifacts(folder.own, {**bundle.files, CANDIDATE_NAME: candidate})
+    write_artifacts(folder.own, files)
     publish(run.root, folder, candidate, bundle.manifest, documents)
 
 

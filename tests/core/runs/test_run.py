@@ -13,8 +13,9 @@ import pytest
 from evals_cli.commands.ports import documents
 from evals_cli.core.bundle_layout import ARTIFACTS, pointers
 from evals_cli.core.canonical import sha256_hex
+from evals_cli.core.documents import Documents
 from evals_cli.core.errors import RequirementError
-from evals_cli.core.run import unseen_note
+from evals_cli.core.run import execute, plan_run, unseen_note
 from evals_cli.core.trace import trace_problems
 from evals_cli.schemas.validator import problems
 
@@ -287,6 +288,20 @@ def test_a_case_that_changes_after_it_was_validated_is_refused(consumer: Consume
         )
     assert caught.value.requirement == "case read"
     assert len(consumer.run_folders()) == 1
+
+
+def test_a_case_is_validated_once(consumer: Consumer) -> None:
+    asked: list[str] = []
+    known = documents()
+
+    def counted(name: str, document: object) -> list[str]:
+        asked.append(name)
+        return known.problems(name, document)
+
+    counting = Documents(parse=known.parse, problems=counted)
+    plan = plan_run(".evals/suite.json", cwd=str(consumer.root), documents=counting)
+    execute(plan, documents=counting, version="9", as_json=True)
+    assert asked.count("eval-case") == 1
 
 
 def test_runs_in_one_second_get_numbered_names(consumer: Consumer) -> None:
