@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 NAME = "isolation"
 SUMMARY = "no socket, no process but git, nothing imported or followed from a hostile repository"
 TESTS = ("tests/core", "tests/commands", "tests/evals_cli", "tests/schemas", "tests/vectors", "tests/cli")
+# A lane that runs in the background may ignore interrupts, and so would all that it starts.
+_PYTEST = (
+    "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.exit(pytest.main(sys.argv[1:]))"
+)
 # What each command that writes may write, at the top of its folder.
 _WRITTEN = {
     "run": (".harness",),
@@ -157,9 +162,10 @@ def fire_without_network(folder: Path, result: LaneResult, context: Context) -> 
         return
     root = Path(context.root)
     tests = [test for test in TESTS if (root / test).exists()]
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run([*within, *pytest], cwd=root, capture_output=True, text=True, check=False)
+    words = [*within, sys.executable, "-c", _PYTEST, "-q", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
     passed = re.search(r"([0-9]+) passed", done.stdout)
     result.count("tests that passed without a network", int(passed[1]) if passed else 0)
     if done.returncode:
-        result.fail(f"without a network: {' | '.join(done.stdout.strip().splitlines()[-15:])}")
+        said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        result.fail(f"without a network: {' | '.join(said[:15]) or done.stderr[-500:]}")
