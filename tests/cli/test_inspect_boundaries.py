@@ -80,19 +80,74 @@ def test_reading_a_repository_changes_nothing_in_it(script: str, tmp_path: Path,
     assert _tree(root) == before
 
 
+VALIDATIONS = (
+    ("validate", ".evals/cases/closeout.case.json"),
+    ("validate", ".evals/suite.json"),
+    ("validate", f"{RUNS}/latest.json"),
+    ("validate", ".evals/project.json"),
+    ("validate-schema", "claim-registry", ".evals/suite.json"),
+    ("validate-contracts",),
+    ("validate-promotions",),
+    ("validate-improvements",),
+)
+
+
+@pytest.mark.parametrize("words", VALIDATIONS, ids=" ".join)
+def test_validating_changes_nothing_in_a_repository(
+    script: str, repository: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    root = _fill(tmp_path / "consumer")
+    (root / ".evals/project.json").write_text("{}")
+    for name in ("contracts", "fixtures", ".harness/case-promotions", ".harness/eval-improvements"):
+        shutil.copytree(repository / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    _commit(root)
+    before = _tree(root)
+    for output in ([], ["--json"]):
+        assert _run(script, *words, *output, cwd=root).returncode in (0, 1)
+    assert _tree(root) == before
+
+
+def _bound_by_permissions() -> list[str]:
+    """What starts a process that may write only where permissions let it: nothing special, except for root."""
+    if os.geteuid() != 0:
+        return []
+    without = "-dac_override,-dac_read_search,-fowner"
+    setpriv = shutil.which("setpriv")
+    start = [str(setpriv), f"--bounding-set={without}", f"--inh-caps={without}"]
+    if setpriv is None or subprocess.run([*start, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("root cannot be kept from writing here")
+    return start
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_read_only_copy_is_judged_like_the_original(script: str, tmp_path: Path, command: str) -> None:
+    start = _bound_by_permissions()
     root = _fill(tmp_path / "consumer")
-    original = json.loads(_run(script, command, "--repo-root", str(root), "--json").stdout)
+    _commit(root)
+    words = [command, "--repo-root", str(root), "--json"]
+    original = json.loads(_run(script, *words).stdout)
     for path in (*root.rglob("*"), root):
         path.chmod(0o555 if path.is_dir() else 0o444)
+    before = _tree(root)
     try:
-        copy = json.loads(_run(script, command, "--repo-root", str(root), "--json").stdout)
+        assert _run(*start, "touch", str(root / "new")).returncode != 0, "the copy is not read-only"
+        done = _run(*start, script, *words)
+        assert _tree(root) == before
     finally:
         for path in (root, *root.rglob("*")):
             path.chmod(0o755)
-    assert copy["status"] == original["status"]
-    assert copy["latest_path"] == original["latest_path"]
+    told, copy = (_without_times(packet) for packet in (original, json.loads(done.stdout)))
+    assert copy == told
+
+
+def _without_times(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key: _without_times(item)
+            for key, item in value.items()
+            if key not in ("generated_at", "observed_at")
+        }
+    return [_without_times(item) for item in value] if isinstance(value, list) else value
 
 
 def _plant_modules(root: Path) -> None:

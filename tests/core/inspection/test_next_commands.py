@@ -52,6 +52,17 @@ def test_a_shell_reads_a_quoted_word_back_as_it_was(name: str, tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
+def test_nothing_else_quotes(repository: Path) -> None:
+    quoting = {
+        str(file.relative_to(repository))
+        for folder in ("core", "commands", "schemas", "evals_cli")
+        for file in (repository / folder).glob("*.py")
+        if "shlex" in file.read_text(encoding="utf-8")
+    }
+    # The example quotes JSON of its own; no word from outside is in it.
+    assert quoting - {"commands/example_inputs.py"} == {"core/next_commands.py"}
+
+
 def test_every_word_from_outside_is_quoted() -> None:
     assert command_line("run", "a b.json", as_json=True) == "evals run 'a b.json' --json"
     assert command_line("validate", "--smoke") == "evals validate ./--smoke"
