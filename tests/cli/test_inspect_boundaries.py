@@ -108,7 +108,7 @@ def test_validating_changes_nothing_in_a_repository(
 
 
 def _bound_by_permissions() -> list[str]:
-    """What starts a process that may write only where permissions let it: nothing special, except for root."""
+    """What starts a process that may write only where permissions let it, also for root."""
     if os.geteuid() != 0:
         return []
     without = "-dac_override,-dac_read_search,-fowner"
