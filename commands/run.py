@@ -2,8 +2,8 @@
 
 Rules of this module:
 1. Exit 0 says that every case passed, 1 that one failed or nothing could be run, 2 wrong usage.
-2. With `--json`, stdout is one document; without it, people get the verdict, what failed and where, and
-   the next command. Progress and notes go to stderr.
+2. With `--json`, stdout is one document, written in pieces where a suite is large; without it, people get
+   the verdict, what failed and where, and the next command. Progress and notes go to stderr.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ..core.run import Outcome, Plan
+    from ..core.suite import Suite
     from .contract import Terminal
 
 
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
         outcome = execute(plan, documents=known, version=VERSION, as_json=args.json, advance=progress.advance)
     terminal.done("the run is over and its artifacts are written")
     if args.json:
-        terminal.document(outcome.document)
+        for piece in outcome.pieces():
+            terminal.text(piece)
     else:
         terminal.summary(_summary(args.target, plan, outcome))
     note = unseen_note(plan, known)
@@ -70,7 +72,7 @@ def _summary(target: str, plan: Plan, outcome: Outcome) -> Summary:
     return Summary(
         "pass" if outcome.passed else "fail",
         outcome.passed,
-        _suite_headline(outcome) if plan.suite else _case_headline(outcome),
+        _case_headline(outcome) if plan.suite is None else _suite_headline(outcome, plan.suite),
         facts=_facts(plan, outcome),
         problems=outcome.failures,
         next_command=_state_command(plan) if outcome.passed else command_line("run", target),
@@ -78,22 +80,20 @@ def _summary(target: str, plan: Plan, outcome: Outcome) -> Summary:
 
 
 def _case_headline(outcome: Outcome) -> str:
-    case_id = outcome.document["case_id"]
+    case_id = outcome.results[0].case_id
     if outcome.passed:
         return f"case {case_id}: every scorer passed and the bundle is complete"
     return f"case {case_id}: the scorers below failed; the bundle holds the evidence"
 
 
-def _suite_headline(outcome: Outcome) -> str:
-    results = outcome.document["case_results"]
-    passed = sum(result["verdict"] == "pass" for result in results)
-    return f"suite {outcome.document['suite_id']}: {passed} of {len(results)} cases passed"
+def _suite_headline(outcome: Outcome, suite: Suite) -> str:
+    passed = sum(result.verdict == "pass" for result in outcome.results)
+    return f"suite {suite.document['suite_id']}: {passed} of {len(outcome.results)} cases passed"
 
 
 def _facts(plan: Plan, outcome: Outcome) -> list[tuple[str, str]]:
-    document = outcome.document
     if plan.suite is None:
-        return [("run", document["run_id"]), ("report", document["report_path"])]
+        return [("run", outcome.document["run_id"]), ("report", outcome.document["report_path"])]
     return [("bundles", f"{plan.prefix}/"), ("latest", f"{plan.prefix}/latest.json")]
 
 

@@ -2,8 +2,10 @@
 
 Rules:
 - A plan validates the suite and every case before the first bundle is written; an invalid one writes
-  nothing. Only paths and digests are kept, so that a suite of many cases stays small in memory; a case
-  that changed between planning and running is refused.
+  nothing. A case that changed between planning and running is refused.
+- Of a case, its path and digest are kept, and of its run the ids and the verdict: under a kilobyte a case, so
+  that a suite of 100,000 cases takes less than 100 MB. At most MAX_PROBLEMS failures are told. The output for
+  machines is made piece by piece when it is printed.
 - All cases of a suite run, in order, whatever the verdict of one is.
 
 A pass says that the bundle is complete and its deterministic scorers passed. It does not say that the
@@ -17,24 +19,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .bundle_layout import DEFAULT_PREFIX, LATEST_NAME
-from .canonical import canonical_json
+from .canonical import canonical_json, pretty_json
 from .case import load_case, locate_case
 from .errors import RequirementError
 from .files import shown
 from .latest import Producer
 from .next_commands import command_line
 from .roots import find_root
-from .run_once import run_once
+from .run_once import run_once, run_output
 from .targets import MAX_PROBLEMS, capped, is_suite, plain
 from .timestamps import now_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from .case import Case
     from .documents import Documents
+    from .run_once import Result
     from .suite import Suite
     from .timestamps import Clock
+
+# How many cases are printed at a time.
+PIECE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +62,49 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a run gave: the document for machines, whether all passed, and every failure in a line."""
+    """What running `plan` gave: what came of each case, and up to MAX_PROBLEMS failures, each in a line."""
 
-    document: dict[str, Any]
-    passed: bool
+    plan: Plan
+    results: list[Result]
     failures: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case passed."""
+        return all(result.verdict == "pass" for result in self.results)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole output for machines; `pieces` has the same without holding all of it."""
+        outputs = [run_output(result, self.plan.prefix) for result in self.results]
+        if self.plan.suite is None:
+            return outputs[0]
+        return {**self._head(self.plan.suite), "case_results": outputs}
+
+    def pieces(self) -> Iterator[str]:
+        """The text of the output for machines, as `pretty_json` prints it, in pieces of up to PIECE cases."""
+        if self.plan.suite is None or len(self.results) <= PIECE:
+            yield pretty_json(self.document)
+            return
+        text = pretty_json({**self._head(self.plan.suite), "case_results": []})
+        start, _, end = text.rpartition("]")
+        for first in range(0, len(self.results), PIECE):
+            outputs = [run_output(each, self.plan.prefix) for each in self.results[first : first + PIECE]]
+            # As a member of a document, a list is printed one level deeper.
+            lines = pretty_json(outputs)[1:-3].replace("\n", "\n  ")
+            yield f"{',' if first else start}{lines}"
+        yield f"\n  ]{end}"
+
+    def _head(self, suite: Suite) -> dict[str, Any]:
+        return {
+            "status": "passed" if self.passed else "failed",
+            "verdict": "pass" if self.passed else "fail",
+            "suite_id": suite.document["suite_id"],
+            "owner_repo": suite.document["owner_repo"],
+            "domain": suite.document["domain"],
+            "evaluated_repo_root": ".",
+            "artifact_root_prefix": self.plan.prefix,
+        }
 
 
 def plan_run(word: str, *, cwd: str, documents: Documents) -> Plan:
@@ -131,11 +175,12 @@ def execute(
     def now() -> str:
         return now_text(clock)
 
-    outputs: list[dict[str, Any]] = []
+    results: list[Result] = []
     failures: list[str] = []
+    untold = 0
     for reference, sha256 in plan.cases:
         case = _planned_case(plan, reference, sha256, documents)
-        output, failed = run_once(
+        result, failed = run_once(
             case,
             root=plan.root,
             prefix=plan.prefix,
@@ -144,12 +189,16 @@ def execute(
             now=now,
             output_format="json" if as_json else "text",
         )
-        outputs.append(output)
-        failures.extend(failed)
+        results.append(result)
+        told = failed[: MAX_PROBLEMS - len(failures)]
+        failures += told
+        untold += len(failed) - len(told)
         advance()
-    passed = all(output["verdict"] == "pass" for output in outputs)
-    document = outputs[0] if plan.suite is None else _suite_output(plan, plan.suite, outputs, passed)
-    return Outcome(document=document, passed=passed, failures=failures)
+    if untold:
+        failures.append(
+            f"{untold} more failures; they stand in scorer-results.json and report.md of their runs"
+        )
+    return Outcome(plan=plan, results=results, failures=failures)
 
 
 def _planned_case(plan: Plan, reference: str, sha256: str, documents: Documents) -> Case:
@@ -159,19 +208,6 @@ def _planned_case(plan: Plan, reference: str, sha256: str, documents: Documents)
         problem = f"{shown(case.path)}: changed after it was validated; run again"
         raise RequirementError("case read", [problem], recovery=command_line("run", plan.path))
     return case
-
-
-def _suite_output(plan: Plan, suite: Suite, outputs: list[dict[str, Any]], passed: bool) -> dict[str, Any]:
-    return {
-        "status": "passed" if passed else "failed",
-        "verdict": "pass" if passed else "fail",
-        "suite_id": suite.document["suite_id"],
-        "owner_repo": suite.document["owner_repo"],
-        "domain": suite.document["domain"],
-        "evaluated_repo_root": ".",
-        "artifact_root_prefix": plan.prefix,
-        "case_results": outputs,
-    }
 
 
 def unseen_note(plan: Plan, documents: Documents) -> str | None:

@@ -13,6 +13,8 @@ Rules:
 from __future__ import annotations
 
 import contextlib
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .bundle_layout import CANDIDATE_NAME, FAILURE_NAME, LATEST_NAME, artifact_root, pointers
@@ -33,6 +35,18 @@ if TYPE_CHECKING:
     from .latest import Producer
 
 
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What is kept of a run that is over: a few hundred bytes, since a suite may have many thousand."""
+
+    __slots__ = ("case_id", "run_id", "suite_id", "verdict")
+
+    run_id: str
+    case_id: str
+    suite_id: str
+    verdict: str
+
+
 def run_once(
     case: Case,
     *,
@@ -42,8 +56,8 @@ def run_once(
     documents: Documents,
     now: Callable[[], str],
     output_format: str,
-) -> tuple[dict[str, Any], list[str]]:
-    """Run `case` in the repository `root` (absolute): the output for machines, and each failure in a line.
+) -> tuple[Result, list[str]]:
+    """Run `case` in the repository `root` (absolute): what came of it, and each failure in a line.
 
     Raises RequirementError `run directory` or `artifact schema validation`.
     """
@@ -62,7 +76,13 @@ def run_once(
         bundle = _run_in(folder, case, run, documents)
     finally:
         folder.close()
-    return _output(run, case, bundle), _failure_lines(run, bundle)
+    result = Result(
+        run_id=run.run_id,
+        case_id=case.case_id,
+        suite_id=sys.intern(case.suite_id),
+        verdict=bundle.verdict,
+    )
+    return result, _failure_lines(run, bundle)
 
 
 def _run_in(folder: RunFolder, case: Case, run: Run, documents: Documents) -> Bundle:
@@ -125,16 +145,17 @@ def _leave_failure(run: Run, folder: RunFolder, case_id: str, reason: str) -> No
         folder.own.sync()
 
 
-def _output(run: Run, case: Case, bundle: Bundle) -> dict[str, Any]:
-    paths = pointers(run.prefix, run.run_id)
+def run_output(result: Result, prefix: str) -> dict[str, Any]:
+    """The output for machines of a run whose bundle lies below `prefix`."""
+    paths = pointers(prefix, result.run_id)
     return {
-        "verdict": bundle.verdict,
-        "status": status_of(bundle.verdict),
-        "run_id": run.run_id,
-        "case_id": case.case_id,
-        "suite_id": case.suite_id,
+        "verdict": result.verdict,
+        "status": status_of(result.verdict),
+        "run_id": result.run_id,
+        "case_id": result.case_id,
+        "suite_id": result.suite_id,
         "execution_mode": "synthetic",
-        "artifact_root": artifact_root(run.prefix, run.run_id),
+        "artifact_root": artifact_root(prefix, result.run_id),
         "manifest_path": paths["manifest_path"],
         "result_path": paths["result_path"],
         "report_path": paths["report_path"],
