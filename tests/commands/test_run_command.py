@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evals_cli.commands.ports import documents
+from evals_cli.commands.run import run
+from evals_cli.core.bundle_check import check_bundle
+from evals_cli.core.bundle_files import BundleFiles
 from evals_cli.main import main
 from evals_cli.version import VERSION
 
@@ -147,3 +156,75 @@ def test_an_absolute_path_inside_the_project_is_fine(
     assert main(["run", str(world / CASE), "--json"]) == 0
     assert str(world) not in capsys.readouterr().out
     assert os.listdir(world / "fixtures") == ["smoke"]
+
+
+class _Counting:
+    """A terminal that counts; what it would print is dropped."""
+
+    def __init__(self) -> None:
+        self.totals: list[tuple[str, int]] = []
+        self.advanced = 0
+        self.printed = 0
+
+    @contextlib.contextmanager
+    def progress(self, label: str, total: int) -> Iterator[_Counting]:
+        self.totals.append((label, total))
+        yield self
+
+    def advance(self) -> None:
+        self.advanced += 1
+
+    def _drop(self, _: object) -> None:
+        self.printed += 1
+
+    done = text = summary = note = _drop
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_progress_knows_how_many_cases_there_are_and_counts_each(world: Path, as_json: bool) -> None:
+    _suite(world, cases=["a.case.json", "b.case.json", "c.case.json"])
+    for name in ("b", "c"):
+        (world / f".evals/{name}.case.json").write_bytes((world / CASE).read_bytes())
+    terminal = _Counting()
+    args = argparse.Namespace(target=".evals/suite.json", json=as_json)
+    assert run(args, terminal) == 0  # type: ignore[arg-type]  # what the command uses of a terminal
+    assert (terminal.totals, terminal.advanced) == ([("running cases", 3)], 3)
+
+
+# A whole `evals run` that is killed, as by the system, once the file of this name is in its place.
+_KILLED_AT = """
+import os, signal, sys
+from evals_cli.main import main
+name, real = sys.argv[1], os.replace
+def replace(source, target, **options):
+    real(source, target, **options)
+    if target == name:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace
+sys.exit(main(["run", ".evals/suite.json", "--json"]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill a process outright")
+@pytest.mark.parametrize(
+    "name", ["command-log.json", "result.json", "manifest.json", "latest-candidate.json", "latest.json"]
+)
+def test_a_killed_run_leaves_a_latest_that_passes_the_check(world: Path, name: str) -> None:
+    _suite(world)
+    runs = world / ".harness/evals/runs"
+    assert main(["run", ".evals/suite.json", "--json"]) == 0
+    before = json.loads((runs / "latest.json").read_bytes())["run_id"]
+    killed = subprocess.run([sys.executable, "-c", _KILLED_AT, name], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (other,) = {each.name for each in runs.iterdir() if each.is_dir()} - {before}
+    assert (runs / (name if name == "latest.json" else f"{other}/{name}")).exists()
+    latest = json.loads((runs / "latest.json").read_bytes())["run_id"]
+    assert latest == (other if name == "latest.json" else before)
+    assert _found(world) == []
+    assert main(["run", ".evals/suite.json", "--json"]) == 0
+    assert _found(world) == []
+
+
+def _found(world: Path) -> list[str]:
+    files = BundleFiles(str(world))
+    return check_bundle(str(world), ".harness/evals/runs", files, documents(), home=False).problems
