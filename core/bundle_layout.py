@@ -86,12 +86,16 @@ def artifact_root_problem(path: str) -> str | None:
     problem = relative_problem(path)
     if problem is not None:
         return problem
-    parts = plain(path).split("/")
-    if parts == [""]:
+    if not plain(path):
         return "it names the repository itself"
-    if any(map(is_git, parts)):
+    if lies_in_git(path):
         return "it lies in git's own folder"
     return f"it has more than {MAX_PREFIX} characters" if len(path) > MAX_PREFIX else None
+
+
+def lies_in_git(path: str) -> bool:
+    """Whether a part of a document's path is git's own folder."""
+    return any(map(is_git, plain(path).split("/")))
 
 
 def artifact_root(prefix: str, run_id: str) -> str:

@@ -7,6 +7,7 @@ Rules:
   a path that is not POSIX-style, relative and inside the root, links resolved.
 - The path fields are suite_roots, artifact_policy.artifact_roots, runtime_evidence_policy.evidence_paths and
   baseline_authority.baseline_paths.
+- No artifact root lies in git's own folder, where nothing but git writes.
 - Only a valid manifest has content; nothing of an invalid one is used.
 - An approval whose expires_at has passed counts as expired, and so does one whose end cannot be told.
 
@@ -16,6 +17,7 @@ A valid manifest says what its authors wish; it does not show that their evidenc
 from __future__ import annotations
 
 from . import limits
+from .bundle_layout import lies_in_git
 from .contained import inside_status, read_inside, relative_problem
 from .errors import EvalsError, FileError
 from .files import shown
@@ -158,6 +160,8 @@ def manifest_policy_problems(root: str, document: dict[str, Any]) -> list[str]:
         problem = relative_problem(value)
         if problem is None and inside_status(root, value) == "invalid":
             problem = "leads out of the repository"
+        if problem is None and json_path.startswith("$.artifact_policy.") and lies_in_git(value):
+            problem = "it lies in git's own folder; no bundles are kept there"
         if problem is not None:
             problems.append(f"{json_path}: {shown(value)}: {problem}")
     return problems

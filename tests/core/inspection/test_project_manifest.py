@@ -129,6 +129,17 @@ def test_a_path_field_must_stay_inside(world: Any, path: str, section: str | Non
     assert problem.startswith(f".evals/project.json: $.{where}[1]: ")
 
 
+@pytest.mark.parametrize("path", [".git/refs/heads", "./.GIT", "a\\.git\\b"])
+def test_an_artifact_root_in_gits_own_folder_is_refused(world: Any, path: str) -> None:
+    world.project()
+    document = world.read(".evals/project.json")
+    document["artifact_policy"]["artifact_roots"] = [path]
+    world.write(".evals/project.json", json.dumps(document))
+    (problem,) = _load(world).problems
+    assert "$.artifact_policy.artifact_roots[0]: " in problem
+    assert problem.endswith("it lies in git's own folder; no bundles are kept there")
+
+
 def test_a_folder_that_leads_out_of_the_repository_is_called_that(world: Any, tmp_path: Any) -> None:
     (tmp_path / "elsewhere").mkdir()
     world.root.joinpath(".evals").rename(world.root / "moved")
