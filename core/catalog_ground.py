@@ -103,8 +103,8 @@ ENTRIES: tuple[Entry, ...] = (
         meaning="stdout is closed or full, so the result could not be delivered.",
         establishes="What stdout received is incomplete and must not be used.",
         does_not_establish="That the command's own work failed; what it writes is written before it prints.",
-        next_step="Give stdout a writable place. Before you repeat a command that writes, look whether its work"
-        " is done: the message says so, and `capsule show` lists the entries. Repeating `capsule append`"
+        next_step="Give stdout a writable place. Before you repeat a command that writes, look whether its"
+        " work is done: the message says so, and `capsule show` lists the entries. Repeating `capsule append`"
         " would record the same thing twice.",
     ),
     Entry(

@@ -170,12 +170,18 @@ def _checked(tripwires: Iterable[object]) -> tuple[Tripwire, ...]:
     return tuple(map(_checked_wire, tripwires))
 
 
+def _fields(wire: Tripwire) -> tuple[object, object, object]:
+    return wire.rule, wire.pattern, wire.suffixes
+
+
 def _checked_wire(wire: object) -> Tripwire:
     if not isinstance(wire, Tripwire):
         raise TypeError(f"expected Tripwires, not {type(wire).__name__}")
-    if not (isinstance(wire.rule, str) and isinstance(wire.pattern, str)):
+    # A dataclass checks nothing: its fields may hold what their types forbid.
+    rule, pattern, suffixes = _fields(wire)
+    if not (isinstance(rule, str) and isinstance(pattern, str)):
         raise TypeError("a tripwire's rule and pattern are str")
-    if not (isinstance(wire.suffixes, tuple) and all(isinstance(one, str) for one in wire.suffixes)):
+    if not (isinstance(suffixes, tuple) and all(isinstance(one, str) for one in suffixes)):
         raise TypeError("a tripwire's suffixes are a tuple of str")
     try:
         _compiled(wire.pattern)

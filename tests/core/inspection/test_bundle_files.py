@@ -57,9 +57,10 @@ def test_a_file_whose_identity_cannot_be_told_is_a_problem(
     def broken(_descriptor: int) -> os.stat_result:
         raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patched, pytest.raises(FileError) as caught:
+    with monkeypatch.context() as patched:
         patched.setattr(os, "fstat", broken)
-        bundle_files._identity(descriptor, "a")
+        with pytest.raises(FileError) as caught:
+            bundle_files._identity(descriptor, "a")
     assert caught.value.code == "file.unreadable"
 
 
