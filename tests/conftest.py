@@ -4,8 +4,8 @@
 - `shared`: the folder of reference material that lies beside the checkout on some machines. It is
   `EVALS_SHARED` when that is set, else `../shared`; a test that asks for it is skipped where it is absent.
 
-Property tests have no deadline, since machines differ; under continuous integration they try the same
-examples every time, elsewhere new ones.
+Property tests have no deadline, since machines differ, and remember nothing from one run to the next; under
+continuous integration they try the same examples every time, elsewhere new ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import pytest
 
 _ROOT = Path(__file__).resolve().parent.parent
 
-hypothesis.settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.register_profile(
+    "house", deadline=None, database=None, derandomize=bool(os.environ.get("CI"))
+)
 hypothesis.settings.load_profile("house")
 
 
