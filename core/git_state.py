@@ -3,7 +3,7 @@
 Rules:
 - git is run as `git_process` says. Where there is no git, no repository, or no answer in time, the state is
   `unavailable` with a reason.
-- Branch and commit come from `symbolic-ref` and `rev-parse`, which read refs; no tag called HEAD is taken
+- Branch and commit come from `rev-parse` and `symbolic-ref`, which read refs; no tag called HEAD is taken
   for it. Dirty is decided by `diff-files`, `diff-index --cached` and `ls-files --others`: tracked content
   that differs, staged changes, untracked files.
 - Every filter that any configuration names (includes too) is overridden with empty commands, since git
@@ -29,7 +29,8 @@ _MAX_FILTERS = 200
 _FILTER_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 _OVERRIDDEN = ("clean=", "process=", "smudge=", "required=false")
 
-_UNREADABLE = "git cannot read the repository: it is broken, or owned by somebody else"
+# Without it, git gives no name to HEAD where a tag or a branch is called HEAD too.
+_FIRST_REF = "core.warnAmbiguousRefs=false"
 _ALWAYS_READ = (".git", ".git/HEAD", ".git/config", ".git/packed-refs")
 _COMPARED = (".git/index", ".git/info/attributes", ".git/info/exclude", ".gitattributes", ".gitignore")
 
@@ -101,8 +102,7 @@ class GitObservation:
         self._top = top
         self._git = git = HarmlessGit(program, top, limit)
         self._asked = [
-            git.start("symbolic-ref", "--quiet", "HEAD"),
-            git.start("rev-parse", "--quiet", "--verify", "HEAD"),
+            git.start("rev-parse", "HEAD", "--symbolic-full-name", "HEAD", overrides=[_FIRST_REF]),
             git.start("config", "--null", "--name-only", "--get-regexp", r"^filter\."),
         ]
         return None
@@ -143,32 +143,38 @@ def _odd_file(top: str, names: tuple[str, ...]) -> str | None:
     return None
 
 
-def _observe(
-    git: HarmlessGit, top: str, symbolic: RunningGit, head: RunningGit, names: RunningGit
-) -> GitState:
-    named, ref = symbolic.finish()
-    found, commit_id = head.finish()
-    branch = _branch(_text(ref)) if named == 0 else None
-    commit = _text(commit_id) or None if found == 0 else None
-    if named is None or found is None or (commit is None and branch is None):
+def _observe(git: HarmlessGit, top: str, head: RunningGit, names: RunningGit) -> GitState:
+    code, output = head.finish()
+    if code is None:
         names.stop()
-        answered = named is not None and found is not None
-        return _unavailable(_UNREADABLE if answered else git.no_answer())
+        return _unavailable(git.no_answer())
+    commit, branch = _head(output) if code == 0 else _unborn(git)
+    if commit is None and branch is None:
+        names.stop()
+        return _unavailable("git cannot read the repository: it is broken, or owned by somebody else")
     odd = _odd_file(top, _COMPARED)
     if odd is not None:
         names.stop()
         reason = f"{odd} is neither a file nor a folder, so nothing was compared"
         return GitState(status="available", branch=branch, commit=commit, reason=reason)
-    dirty, reason_unknown = _dirty(git, names, born=commit is not None)
-    return GitState(status="available", branch=branch, commit=commit, dirty=dirty, reason=reason_unknown)
+    dirty, unknown = _dirty(git, names, born=commit is not None)
+    return GitState(status="available", branch=branch, commit=commit, dirty=dirty, reason=unknown)
 
 
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace").strip()
+def _head(output: bytes) -> tuple[str | None, str | None]:
+    lines = output.decode("utf-8", "replace").split("\n")
+    commit, ref = lines[0], lines[1] if len(lines) > 1 else ""
+    return commit or None, _branch(ref)
 
 
 def _branch(ref: str) -> str | None:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
+
+
+def _unborn(git: HarmlessGit) -> tuple[None, str | None]:
+    """The branch of a repository without a commit; None where there is no such thing."""
+    code, output = git.start("symbolic-ref", "--quiet", "HEAD").finish()
+    return None, _branch(output.decode("utf-8", "replace").strip()) if code == 0 else None
 
 
 def _dirty(git: HarmlessGit, names: RunningGit, *, born: bool) -> tuple[bool | None, str | None]:

@@ -426,7 +426,7 @@ def _slow_config(finish: Callable[..., tuple[int | None, bytes]]) -> Callable[..
     def slow(self: git_process.RunningGit, *arguments: object) -> tuple[int | None, bytes]:
         calls.append(1)
         code, output = finish(self, *arguments)
-        return (None, b"") if len(calls) == 3 else (code, output)
+        return (None, b"") if len(calls) == 2 else (code, output)
 
     return slow
 
@@ -474,6 +474,7 @@ def test_a_process_that_somebody_else_reaped_has_no_answer(repo: Path) -> None:
 
 def test_a_head_that_names_no_branch_gives_none() -> None:
     assert git_state._branch("refs/tags/x") is None
+    assert git_state._head(b"c0ffee") == ("c0ffee", None)
 
 
 def test_a_tag_that_is_called_head_hides_no_branch(repo: Path) -> None:
