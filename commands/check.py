@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 
+from ..core.bundle_check import run_words
 from ..core.check import check_packet, require_check_mode
-from ..core.claims import run_words
 from ..core.errors import EvalsError
 from ..core.inspection import inspect_root
 from ..core.next_commands import MANIFEST_SCHEMA, for_people, state_command

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from ..core.claims import run_words
+from ..core.bundle_check import run_words
 from ..core.git_state import GitObservation
 from ..core.inspection import inspect_root
 from ..core.next_commands import for_people

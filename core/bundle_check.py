@@ -111,6 +111,11 @@ class BundleVerdict:
         return value if isinstance(value, str) and value else None
 
 
+def run_words(run_verdict: str | None) -> str:
+    """What a sound bundle says about its run, in a few words."""
+    return "its run passed" if run_verdict == "pass" else "its run failed"
+
+
 def latest_prefix(root: str, artifact_roots: list[str]) -> str:
     """The folder whose latest.json counts: the usual one, else the first of `artifact_roots` with one.
 

@@ -16,6 +16,7 @@ Rules:
 from __future__ import annotations
 
 from .bundle_agreement import entries
+from .bundle_check import run_words
 from .bundle_files import BundleFiles, same_path
 from .errors import FileError
 
@@ -196,11 +197,6 @@ def _unbacked(claim: dict[str, Any], evidence: list[dict[str, Any]]) -> list[str
     # A state is observed by looking at it; everything else needs proof.
     enough = ("present", *_SUFFICIENT) if claim["claim_type"] == "state-observed" else _SUFFICIENT
     return [name for name in claim["required_evidence"] if statuses.get(name) not in enough]
-
-
-def run_words(run_verdict: str | None) -> str:
-    """What a sound bundle says about its run, in a few words."""
-    return "its run passed" if run_verdict == "pass" else "its run failed"
 
 
 def readiness(
