@@ -15,11 +15,11 @@ Rules (ECMA-262 JSON, RFC 8259, observed on a reference implementation):
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from json.encoder import encode_basestring as _quote
 
+from .digest import sha256_of
 from .ecmascript import as_float, join_surrogates, number_text, object_order
 from .errors import EvalsError, UnsupportedValue
 
@@ -254,12 +254,12 @@ def sha256_hex(data: bytes | str) -> str:
     """
     if isinstance(data, str):
         data = _SURROGATE.sub("\ufffd", join_surrogates(data)).encode("utf-8")
-    return hashlib.sha256(data).hexdigest()
+    return sha256_of(data)
 
 
 def hash_value(value: object) -> str:
     """SHA-256 over the canonical JSON of `value`, lower-case hex; errors as `canonical_json`."""
-    return hashlib.sha256(canonical_bytes(value)).hexdigest()
+    return sha256_of(canonical_bytes(value))
 
 
 def pretty_json(value: object) -> str:

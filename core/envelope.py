@@ -10,10 +10,9 @@ Rules (source document; schema of the format):
 
 from __future__ import annotations
 
-import hashlib
-
 from .canaries import scan_for_canaries
 from .canonical import hash_value, quote
+from .digest import sha256_of
 from .ecmascript import as_float, number_text
 from .payload import (
     PAYLOAD_TYPES,
@@ -257,7 +256,7 @@ def sealed_text(entry: dict[str, Any]) -> SealedText:
             '"}',
         )
     ).encode()
-    entry_hash = hashlib.sha256(head + tail).hexdigest()
+    entry_hash = sha256_of(head + tail)
     return SealedText(b'%b"entry_hash":"%b",%b' % (head, entry_hash.encode(), tail), entry_hash)
 
 

@@ -13,10 +13,10 @@ Rules:
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 
+from .digest import new_sha256
 from .errors import FileError
 
 TYPE_CHECKING = False
@@ -165,7 +165,7 @@ def read_regular(
 
 def sha256_descriptor(descriptor: int, path: object) -> str:
     """SHA-256 (lower-case hex) of everything from an open descriptor, which is closed in any case."""
-    digest = hashlib.sha256()
+    digest = new_sha256()
     try:
         for chunk in read_chunks(descriptor, 1024 * 1024):
             digest.update(chunk)
@@ -173,7 +173,8 @@ def sha256_descriptor(descriptor: int, path: object) -> str:
         raise system_error(error, path) from error
     finally:
         close_quietly(descriptor)
-    return digest.hexdigest()
+    found: str = digest.hexdigest()
+    return found
 
 
 def sha256_file(path: str | os.PathLike[str], *, follow_symlinks: bool = True) -> str:

@@ -11,10 +11,10 @@ Rules (source document; order of checks observed on a reference implementation):
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from . import files, journal, metadata, projection
+from .digest import new_sha256
 from .errors import EvalsError
 
 TYPE_CHECKING = False
@@ -155,7 +155,7 @@ def examine(folder: str, *, with_projection: bool, checkpoint: int | None = None
     try:
         identity = Identity(folder)
         scan = journal.Scan(identity.values, checkpoint=checkpoint)
-        digest = hashlib.sha256() if with_projection else None
+        digest = new_sha256() if with_projection else None
         size = 0
         for chunk in files.read_chunks(descriptor):
             size += len(chunk)
