@@ -76,7 +76,7 @@ _REQUIREMENTS = (
     ),
     Entry(
         code="run.directory",
-        meaning="The directory for a run's bundle cannot be made.",
+        meaning="The directory for a run's bundle cannot be made: no rights, no space, a link, or git's folder.",
         establishes="No bundle was written; latest.json is what it was.",
         does_not_establish="Anything about the case.",
         next_step="Fix permissions or free space, as the message says.",
@@ -171,7 +171,9 @@ _REQUIREMENTS = (
         code="check.failed",
         meaning="`evals check` found at least one check that fails.",
         establishes="The newest bundle, or the runtime evidence, does not hold as it stands.",
-        does_not_establish="Which of two files that disagree was changed.",
+        does_not_establish="Which of two files that disagree was changed. A check that passes does not cover"
+        " the times, retention and privacy texts of latest.json and manifest.json, which no digest holds, nor"
+        " a rewrite of all files that agrees.",
         next_step="Read every problem that is listed; `evals state` names the next step.",
     ),
     Entry(

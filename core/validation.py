@@ -81,8 +81,18 @@ def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> 
         return _validation(MANIFEST, [check], "project manifest")
     if isinstance(document, dict) and "observed_events" in document:
         return _runtime_evidence(path, document, documents)
-    check = _check("case", "eval-case", path, case_problems(document, documents))
+    problems = _size_problems(root, path) + case_problems(document, documents)
+    check = _check("case", "eval-case", path, problems)
     return _validation("eval-case", [check], "case validation")
+
+
+def _size_problems(root: str, path: str) -> list[str]:
+    """What keeps a run from reading a case of this size, which may be validated all the same."""
+    try:
+        read_inside(root, path, limit=limits.CASE)
+    except FileError as error:
+        return [f"$: {error.message.removeprefix(f'{shown(path)}: ')}"]
+    return []
 
 
 def _suite(suite: Suite, documents: Documents) -> Validation:

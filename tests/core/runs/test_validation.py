@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evals_cli.commands.ports import documents
+from evals_cli.core import limits
 from evals_cli.core.errors import RequirementError
 from evals_cli.core.validation import Validation, validate_proof_contract, validate_target
 
@@ -53,6 +54,15 @@ def test_a_case_is_held_to_its_policy_too(consumer: Consumer) -> None:
     found = _validated(consumer, CASE)
     assert found.requirement == "case validation"
     assert found.errors[0].startswith(f"{CASE}: $.privacy.contains_credentials: true; expected false")
+
+
+def test_a_case_that_is_too_large_to_run_is_not_valid(
+    consumer: Consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CASE", 100)
+    found = _validated(consumer, CASE)
+    assert found.requirement == "case validation"
+    assert found.errors == [f"{CASE}: $: larger than the limit of 100 bytes"]
 
 
 @pytest.mark.parametrize("name", ["latest.json", "latest-candidate.json"])
