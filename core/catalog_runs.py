@@ -76,7 +76,7 @@ _REQUIREMENTS = (
     ),
     Entry(
         code="run.directory",
-        meaning="The directory for a run's bundle cannot be made: no rights, no space, a link, or git's folder.",
+        meaning="The directory for a run's bundle cannot be made: no rights, no space, a link in its place.",
         establishes="No bundle was written; latest.json is what it was.",
         does_not_establish="Anything about the case.",
         next_step="Fix permissions or free space, as the message says.",
