@@ -20,7 +20,15 @@ import os
 from . import limits
 from .contained import open_inside
 from .errors import FileError
-from .files import close_quietly, read_all, read_chunks, sha256_descriptor, shown, system_error
+from .files import (
+    close_quietly,
+    read_all,
+    read_chunks,
+    sha256_descriptor,
+    shown,
+    system_error,
+    too_large,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,19 +67,22 @@ class BundleFiles:
         """The document at `path`; EvalsError as `read`, and of the parser."""
         return documents.parse(path, self.read(path))
 
-    def digest(self, path: str) -> str:
-        """SHA-256 of the file at `path` in lower-case hex; FileError as `contained.sha256_inside`."""
+    def digest(self, path: str, *, limit: int | None = None) -> str:
+        """SHA-256 of the file at `path` in lower-case hex; FileError as `contained.sha256_inside`.
+
+        A file of more than `limit` bytes is not read: `file.too_large`.
+        """
         known = self._digests.get(path)
         if known is None:
-            known = self._digests[path] = self._digest_now(path)
+            known = self._digests[path] = self._digest_now(path, limit)
         if isinstance(known, FileError):
             raise known
         return known
 
-    def _digest_now(self, path: str) -> str | FileError:
+    def _digest_now(self, path: str, limit: int | None) -> str | FileError:
         try:
             descriptor = open_inside(self.root, path)
-            key = _identity(descriptor, path)
+            key = _identity(descriptor, path, limit)
             if key in self._by_file:
                 close_quietly(descriptor)
             else:
@@ -84,10 +95,10 @@ class BundleFiles:
         """Raise FileError where `path` is no regular file inside the root."""
         close_quietly(open_inside(self.root, path))
 
-    def digest_problem(self, path: str, expected: str) -> str | None:
+    def digest_problem(self, path: str, expected: str, *, limit: int | None = None) -> str | None:
         """Why the file at `path` does not have the digest `expected`, naming the file; None if it has."""
         try:
-            actual = self.digest(path)
+            actual = self.digest(path, limit=limit)
             if actual == expected:
                 return None
             line_ends = self._lf_digest(path) == expected
@@ -111,13 +122,16 @@ class BundleFiles:
         return self._with_lf[key]
 
 
-def _identity(descriptor: int, path: str) -> tuple[int, int]:
-    """What is the same for every name of an open file; a descriptor that cannot be looked at is closed."""
+def _identity(descriptor: int, path: str, limit: int | None = None) -> tuple[int, int]:
+    """What is the same for every name of an open file; one that is refused is closed."""
     try:
         status = os.fstat(descriptor)
     except OSError as error:
         close_quietly(descriptor)
         raise system_error(error, path) from error
+    if limit is not None and status.st_size > limit:
+        close_quietly(descriptor)
+        raise too_large(path, limit)
     return status.st_dev, status.st_ino
 
 

@@ -76,6 +76,11 @@ def as_path(path: str | os.PathLike[str]) -> str:
     return text
 
 
+def too_large(path: object, limit: int) -> FileError:
+    """The refusal of a file of more than `limit` bytes."""
+    return _refused("file.too_large", path, f"larger than the limit of {limit} bytes")
+
+
 def _refused(code: str, path: object, reason: str) -> FileError:
     name = shown(path)
     return FileError(code, f"{name}: {reason}", {"path": name, "errno": None})
@@ -147,7 +152,7 @@ def read_all(descriptor: int, path: object, limit: int | None = None) -> bytes:
         for chunk in read_chunks(descriptor):
             size += len(chunk)
             if limit is not None and size > limit:
-                raise _refused("file.too_large", path, f"larger than the limit of {limit} bytes")
+                raise too_large(path, limit)
             pieces.append(chunk)
     except OSError as error:
         raise system_error(error, path) from error

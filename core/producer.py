@@ -6,7 +6,7 @@ Rules:
   another program, redirects or expands when it is pasted into a shell.
 - artifact_root_prefix is the folder in which latest.json was found.
 - The case stands at case_path with the digest case_sha256. suite_path and suite_sha256 are both null, or the
-  suite stands there with that digest.
+  suite stands there with that digest. Neither is read past `limits.TARGET` bytes.
 
 It shows which inputs the bundle claims to come from, and that they are unchanged since. It does not show that
 the command was really run.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 
+from . import limits
 from .bundle_files import BundleFiles, same_path, value_shown
 
 TYPE_CHECKING = False
@@ -61,7 +62,7 @@ def _file_problems(producer: Document, name: str, files: BundleFiles) -> list[st
     path, digest = producer.get(f"{name}_path"), producer.get(f"{name}_sha256")
     if not isinstance(path, str) or not isinstance(digest, str):
         return []
-    problem = files.digest_problem(path, digest)
+    problem = files.digest_problem(path, digest, limit=limits.TARGET)
     return [f"$.producer.{name}_path: {problem}"] if problem else []
 
 

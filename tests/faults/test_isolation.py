@@ -6,6 +6,7 @@ tests without a network.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,5 +60,7 @@ def test_what_is_run_or_imported_is_seen(tmp_path: Path) -> None:
     trap = make_trap(tmp_path, linked=False)
     assert trap.sprung == []
     subprocess.run([tmp_path / "evil.sh", "marker"], check=True, stdin=subprocess.DEVNULL)
-    subprocess.run([sys.executable, trap.folder / "json.py"], check=True)
+    # Measuring coverage in the child would import from the trap's folder, too.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    subprocess.run([sys.executable, trap.folder / "json.py"], check=True, env=plain)
     assert trap.sprung == ["marker", "module-json"]

@@ -100,6 +100,14 @@ def test_a_document_past_its_limit_is_not_digested_either(
         assert caught.value.code == "file.too_large"
 
 
+def test_a_digest_may_have_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"12345")
+    recorded = hashlib.sha256(b"12345").hexdigest()
+    assert BundleFiles(str(tmp_path)).digest_problem("a", recorded, limit=5) is None
+    problem = BundleFiles(str(tmp_path)).digest_problem("a", recorded, limit=4)
+    assert problem == "a: larger than the limit of 4 bytes"
+
+
 def test_line_ends_are_looked_for_in_texts_of_a_usual_size_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
