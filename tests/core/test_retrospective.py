@@ -224,7 +224,7 @@ def test_an_earlier_conflict_comes_before_a_later_family(make):
 class TestThreads:
     @pytest.fixture
     def threads(self, monkeypatch):
-        """How many threads each report used; every group counts as large and there are four cores."""
+        """How many threads each report used; they run at once on four cores, and every group is large."""
         used = []
 
         class Watched(ThreadPoolExecutor):
@@ -235,18 +235,19 @@ class TestThreads:
         monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor", Watched)
         monkeypatch.setattr(retrospective, "MIN_BYTES_FOR_THREADS", 0)
         monkeypatch.setattr(retrospective, "_cores", lambda: 4)
+        monkeypatch.setattr(retrospective, "_has_interpreter_lock", lambda: False)
         return used
 
     def test_the_report_is_the_same(self, make, threads, monkeypatch):
         paths = [make(f"c{at}", at) for at in range(9)]
         report = group_capsules(paths)
-        assert threads == [2]
-        monkeypatch.setattr(retrospective, "_has_interpreter_lock", lambda: False)
-        assert group_capsules(paths) == report
-        assert threads == [2, 4]
+        assert threads == [4]
         monkeypatch.setattr(retrospective, "_cores", lambda: 1)
         assert group_capsules(paths) == report
-        assert threads == [2, 4]
+        monkeypatch.setattr(retrospective, "_cores", lambda: 4)
+        monkeypatch.setattr(retrospective, "_has_interpreter_lock", lambda: True)
+        assert group_capsules(paths) == report
+        assert threads == [4]
 
     def test_the_first_bad_input_is_named_whichever_is_found_first(self, make, threads, tmp_path):
         large = make("a", 50)
@@ -254,7 +255,7 @@ class TestThreads:
             stream.write(b"cut")
         gone = os.fspath(tmp_path / "gone")
         assert place([make("b"), large, gone, *[gone] * 20]) == ("retrospective.invalid_capsule", 1)
-        assert threads == [2]
+        assert threads == [4]
 
     def test_one_input_needs_no_thread(self, make, threads):
         group_capsules([make("a")])
