@@ -71,7 +71,7 @@ def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> 
     name = path.rpartition("/")[2]
     if is_suite(path):
         return _suite(load_suite(word, cwd=cwd, documents=documents), documents)
-    document = _document(root, path, TARGET_PATH, documents)
+    document, size = _document(root, path, TARGET_PATH, documents)
     if name in (LATEST_NAME, CANDIDATE_NAME):
         problems = documents.problems("latest-run", document)
         check = _check("latest pointer", "latest-run", path, problems)
@@ -81,18 +81,14 @@ def validate_target(word: str, *, cwd: str, root: str, documents: Documents) -> 
         return _validation(MANIFEST, [check], "project manifest")
     if isinstance(document, dict) and "observed_events" in document:
         return _runtime_evidence(path, document, documents)
-    problems = _size_problems(root, path) + case_problems(document, documents)
+    problems = _size_problems(size) + case_problems(document, documents)
     check = _check("case", "eval-case", path, problems)
     return _validation("eval-case", [check], "case validation")
 
 
-def _size_problems(root: str, path: str) -> list[str]:
-    """What keeps a run from reading a case of this size, which may be validated all the same."""
-    try:
-        read_inside(root, path, limit=limits.CASE)
-    except FileError as error:
-        return [f"$: {error.message.removeprefix(f'{shown(path)}: ')}"]
-    return []
+def _size_problems(size: int) -> list[str]:
+    """What keeps a run from reading a case of `size` bytes, which may be validated all the same."""
+    return [f"$: larger than the limit of {limits.CASE} bytes"] if size > limits.CASE else []
 
 
 def _suite(suite: Suite, documents: Documents) -> Validation:
@@ -132,7 +128,7 @@ def validate_proof_contract(
     or `validation target read`.
     """
     path = _located(word, cwd, root, SCHEMA_TARGET_PATH)
-    document = _document(root, path, SCHEMA_TARGET_PATH, documents)
+    document, _ = _document(root, path, SCHEMA_TARGET_PATH, documents)
     checks = [_check(f"{schema} schema", schema, path, documents.problems(schema, document))]
     if not checks[0]["errors"]:
         checks.append(_check(f"{schema} semantics", schema, path, SEMANTICS[schema](document)))
@@ -150,9 +146,11 @@ def _located(word: str, cwd: str, root: str, requirement: str) -> str:
     return path
 
 
-def _document(root: str, path: str, requirement: str, documents: Documents) -> Any:
+def _document(root: str, path: str, requirement: str, documents: Documents) -> tuple[Any, int]:
+    """The document at `path`, and the number of bytes that it was read from."""
     try:
-        return documents.parse(path, read_inside(root, path, limit=limits.TARGET))
+        raw = read_inside(root, path, limit=limits.TARGET)
+        return documents.parse(path, raw), len(raw)
     except FileError as error:
         outside = error.code in ("file.missing", "path.invalid", "path.outside_root")
         raise RequirementError(
